@@ -550,6 +550,17 @@ rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
     return result;
 }
 
+rd_cu_result rd_cuda_groups_finish(const struct rd_cuda_groups_pass *pass,
+                                   const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream) {
+    struct rd_cuda_groups_pass all = *pass;
+    all.groups.rest_room = pass->groups.results;
+    struct launches launches = make_launches(&all, addresses, stream);
+    const uint64_t most = (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS;
+    return launch(&launches, pass->finish, false,
+                  at_most(rd_divide_up(pass->groups.results, pass->finish_threads), most), pass->finish_threads, 0,
+                  &launches.all);
+}
+
 rd_cu_result rd_cuda_groups_collect(const struct rd_cuda_groups_pass *pass,
                                     const struct rd_cuda_groups_addresses *addresses, void *special,
                                     rd_cu_stream stream) {

@@ -58,6 +58,11 @@ struct rd_cuda_groups_addresses {
 rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
                                   const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream);
 
+/* Queues the end of a pass alone, of planes that are in the workspace, with all else there zero but the units and places of windows in the
+ * headers: nothing was put aside. Of the workspace only what comes before what need not be zero is used. */
+rd_cu_result rd_cuda_groups_finish(const struct rd_cuda_groups_pass *pass,
+                                   const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream);
+
 /* Queues a pass without its end: planes are left in the workspace, and of sums which elements count. `special`, of sums of floats, is
  * where planes of counts are, all zero (kernels/groups.h). */
 rd_cu_result rd_cuda_groups_collect(const struct rd_cuda_groups_pass *pass,

@@ -319,7 +319,7 @@ reduct_status rd_cuda_pending_make(reduct_table *table, struct rd_cuda_context *
     if (!made)
         return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "table: %zu bytes could not be allocated",
                        sizeof *made + table->states * sizeof *made->numbers);
-    made->base = (struct rd_pending){bring_home, drop};
+    made->base = (struct rd_pending){rd_cuda_pending_answer, bring_home, drop};
     made->context = context;
     made->states = table->states;
     table->pending = &made->base;

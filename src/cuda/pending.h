@@ -61,6 +61,9 @@ reduct_status rd_cuda_pending_add(const reduct_table *table, size_t state, const
 reduct_status rd_cuda_pending_make(reduct_table *table, struct rd_cuda_context *context, reduct_error *error);
 void rd_cuda_pending_take(reduct_table *table, size_t state, const struct rd_cuda_numbers *fresh);
 
+/* Answers from numerals, as struct rd_pending says. */
+bool rd_cuda_pending_answer(const reduct_table *table, const struct rd_table_question *question);
+
 /* Frees numerals. With their context current. */
 void rd_cuda_numbers_drop(const struct rd_cuda_context *context, struct rd_cuda_numbers *numbers);
 

@@ -534,6 +534,9 @@ reduct_status reduct_table_result(const reduct_table *table, size_t which, reduc
     as.result = type == REDUCT_DEFAULT ? as.result : type;
     reduct_status status = rd_result_check(&as, as.result, error);
     const size_t size = status == REDUCT_OK ? rd_result_size(&as) : 0;
+    const struct rd_table_question question = {table->state_of[which], as, first, count, results, outcomes};
+    if (status == REDUCT_OK && table->pending && table->pending->answer(table, &question))
+        return REDUCT_OK;
     const int owner = size && count && table->device.backend->owner ? table->device.backend->owner(results) : -1;
     if (status != REDUCT_OK || owner < 0)
         return status == REDUCT_OK ? finish_all(table, which, &as, first, count, size, results, outcomes, error)

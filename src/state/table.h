@@ -16,8 +16,21 @@ struct rd_rows {
     bool used; /* some may hold something */
 };
 
+/* Results that are asked for: of groups from one on, as a reduction says that is finished from a state of the table. */
+struct rd_table_question {
+    size_t state;
+    reduct_reduction reduction; /* with its result type */
+    uint64_t first, count;
+    void *results;
+    reduct_outcome *outcomes; /* may be null */
+};
+
 /* What is pending, as the device has it, which begins with this. */
 struct rd_pending {
+    /* Answers where it is, if the table holds nothing else and no result fails. False: nothing was written, and results are to be had from
+     * the cells. */
+    bool (*answer)(const reduct_table *table, const struct rd_table_question *question);
+
     /* Adds it to the cells, and drops it. On failure all is as it was. */
     reduct_status (*bring_home)(reduct_table *table, reduct_error *error);
 

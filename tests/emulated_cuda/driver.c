@@ -428,9 +428,10 @@ struct CUfunc_st {
         void (*each_kernel)(struct rd_cuda_each each);            /* each_... */
         void (*keys_kernel)(struct rd_cuda_keys keys);            /* keys_... */
         void (*numerals_kernel)(struct rd_cuda_numerals all);     /* numerals_... */
+        void (*planes_kernel)(struct rd_cuda_numeral_planes all); /* planes_... */
     };
     bool takes_many, takes_masked, takes_groups, takes_all_groups, takes_ranks, takes_answers, takes_together,
-        takes_each, takes_keys, takes_numerals;
+        takes_each, takes_keys, takes_numerals, takes_planes;
     void (*call)(void **arguments); /* of kernels that are not the library's; else null */
     unsigned dynamic_most;          /* bytes of dynamic shared memory that it may be launched with */
     rd_cu_module module;
@@ -547,7 +548,8 @@ API cuModuleGetFunction(rd_cu_function *function, rd_cu_module module, const cha
                                .takes_together = strncmp(name, "together_", 9) == 0,
                                .takes_each = strncmp(name, "each_", 5) == 0,
                                .takes_keys = strncmp(name, "keys_", 5) == 0,
-                               .takes_numerals = strncmp(name, "numerals_", 9) == 0};
+                               .takes_numerals = strncmp(name, "numerals_", 9) == 0,
+                               .takes_planes = strncmp(name, "planes_", 7) == 0};
     char call[128];
     snprintf(call, sizeof call, "%s_call", name);
     if (!find(module->library, name, &wanted.kernel))
@@ -616,6 +618,7 @@ struct launch {
         struct rd_cuda_each each;
         struct rd_cuda_keys keys;
         struct rd_cuda_numerals numerals;
+        struct rd_cuda_numeral_planes planes;
         struct {
             void (*call)(void *argument); /* on the host; then there is no function */
             void *argument;
@@ -654,6 +657,8 @@ static void run_thread(void *argument) {
         launch->function->keys_kernel(launch->keys);
     else if (launch->function->takes_numerals)
         launch->function->numerals_kernel(launch->numerals);
+    else if (launch->function->takes_planes)
+        launch->function->planes_kernel(launch->planes);
     else
         launch->function->kernel(launch->call);
 }
@@ -783,7 +788,7 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
                    void **extra) {
     (void)extra;
     bool any_shape = (function->call != NULL || function->takes_all_groups || function->takes_each ||
-                      function->takes_keys || function->takes_numerals) &&
+                      function->takes_keys || function->takes_numerals || function->takes_planes) &&
                      block_x % EMULATED_WARP == 0 && block_x <= EMULATED_THREADS_MOST;
     bool any_grid = any_shape || ((function->takes_many || function->takes_masked || function->takes_together) &&
                                   block_x == RD_CUDA_THREADS);
@@ -816,10 +821,12 @@ API cuLaunchKernel(rd_cu_function function, unsigned grid_x, unsigned grid_y, un
         launch.keys = *(const struct rd_cuda_keys *)arguments[0];
     else if (!function->call && function->takes_numerals)
         launch.numerals = *(const struct rd_cuda_numerals *)arguments[0];
+    else if (!function->call && function->takes_planes)
+        launch.planes = *(const struct rd_cuda_numeral_planes *)arguments[0];
     else if (!function->call)
         launch.call = *(const struct rd_cuda_call *)arguments[0];
     if (!function->call && !function->takes_all_groups && !function->takes_ranks && !function->takes_each &&
-        !function->takes_keys && !function->takes_numerals && !reaches(&launch.call))
+        !function->takes_keys && !function->takes_numerals && !function->takes_planes && !reaches(&launch.call))
         return INVALID_VALUE;
     __atomic_fetch_add(&launches[current_device()], 1, __ATOMIC_RELAXED);
     if (function->call && stream && stream->captured) /* whose arguments are gone when the graph is launched */

@@ -1,4 +1,5 @@
-/* Numerals of groups: what a pass over groups found is added to them, and they are written in another form. See numerals.h.
+/* Numerals of groups: what a pass over groups found is added to them, and they are written in another form, or as planes of such a
+ * pass. See numerals.h.
  *
  * A thread takes a group at a time, and has its integers in registers: words are shifted by what no compiler knows, but always all
  * of them. Words of a number are side by side in memory, so that lanes read and write side by side, too. */
@@ -251,6 +252,35 @@ template <int N, int FIELDS> __device__ __forceinline__ void write_numerals(cons
                     numerals.notes->high_above);
 }
 
+template <int N, int FIELDS> __device__ __forceinline__ void write_planes(const rd_cuda_numeral_planes &planes) {
+    const u64 first = (u64)blockIdx.x * THREADS + threadIdx.x, step = (u64)gridDim.x * THREADS;
+    if (first < planes.scans) {
+        planes.to[first].header->unit = planes.to[first].unit;
+        planes.to[first].header->first = 0;
+    }
+    for (u64 i = first; i < planes.results; i += step) {
+        Group<N, FIELDS> group;
+        group.read(planes.from + planes.first + i, planes.groups, planes.form);
+        if (planes.counted)
+            planes.counted[i] = group.count;
+#pragma unroll
+        for (int f = 0; f < FIELDS; f++) {
+            const auto &to = planes.to[f];
+            if (f >= (int)planes.scans)
+                continue;
+            group.field[f].move(planes.form.low[f], to.unit);
+#pragma unroll
+            for (int k = 0; k < RD_CUDA_NUMERAL_PLANES; k++)
+                if (k < (int)to.planes) {
+                    const u64 low = group.field[f].word[0];
+                    to.plane[k * planes.results + i] =
+                        k + 1 == (int)to.planes ? low : low & (((u64)1 << planes.step) - 1);
+                    group.field[f].shift_right_few(planes.step);
+                }
+        }
+    }
+}
+
 } // namespace
 
 extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)
@@ -261,4 +291,14 @@ extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)
 extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)
     numerals_two(const __grid_constant__ rd_cuda_numerals numerals) {
     write_numerals<RD_CUDA_NUMERAL_WORDS_TWO, 2>(numerals);
+}
+
+extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)
+    planes_one(const __grid_constant__ rd_cuda_numeral_planes planes) {
+    write_planes<RD_CUDA_NUMERAL_WORDS_ONE, 1>(planes);
+}
+
+extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)
+    planes_two(const __grid_constant__ rd_cuda_numeral_planes planes) {
+    write_planes<RD_CUDA_NUMERAL_WORDS_TWO, 2>(planes);
 }

@@ -7,7 +7,7 @@
 #ifndef RD_CUDA_NUMERALS_H
 #define RD_CUDA_NUMERALS_H
 
-#include "cuda/kernels/call.h"
+#include "cuda/kernels/groups.h"
 
 struct rd_cuda_numeral_form {
     uint32_t words, digit, count_bits; /* count_bits: 1 to 62 */
@@ -45,6 +45,22 @@ struct rd_cuda_numerals {
     struct rd_cuda_numeral_field found[2];
     uint32_t step;                       /* bits of a plane */
     struct rd_cuda_numeral_notes *notes; /* may be null */
+};
+
+/* Numerals of some of the groups are written as planes of a window, so that results are rounded as those of a pass over groups. */
+struct rd_cuda_numeral_planes {
+    uint64_t groups; /* of which there are numerals */
+    uint64_t first, results;
+    const uint64_t *from;
+    struct rd_cuda_numeral_form form;
+    struct {
+        struct rd_cuda_groups_header *header;
+        uint64_t *plane;
+        uint32_t planes;
+        int32_t unit;
+    } to[2];
+    uint64_t *counted; /* may be null */
+    uint32_t scans, step;
 };
 
 #endif
