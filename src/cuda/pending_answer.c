@@ -1,6 +1,6 @@
 /* Results of what is pending on a CUDA device: numerals become planes of a window (kernels/groups.h), and the kernels of plans over groups round
- * these. What that takes is memory for the planes; where they do not hold all bits, a result fails, or anything else does, results
- * come from the cells. */
+ * these. What that takes is memory for the planes; where they do not hold all bits, a result fails whose outcome nobody asks for, or
+ * anything else does, results come from the cells. */
 #include "cuda/pending.h"
 
 #include "core/environment.h"
@@ -20,8 +20,8 @@ struct answer {
     const struct rd_table_question *question;
     const struct rd_cuda_numbers *numbers;
     struct rd_cuda_groups_pass pass;
-    rd_cu_address memory; /* the pass's workspace, then the results, then a failure */
-    size_t result_bytes, results_at, failure_at;
+    rd_cu_address memory; /* the pass's workspace, then the results, their outcomes, and a failure */
+    size_t result_bytes, outcome_bytes, results_at, outcomes_at, failure_at;
 };
 
 /* The pass that would have left such planes, if none of its groups has more elements than any here. */
@@ -75,15 +75,33 @@ static size_t round_up(size_t bytes) {
     return (bytes + 255) / 256 * 256;
 }
 
-/* Queues all, and waits. Results are where they are wanted when it is known that none fails. */
+/* Queues that results go where they are wanted. */
+static rd_cu_result deliver(const struct answer *answer) {
+    _Static_assert(sizeof(struct rd_cuda_outcome) == sizeof(reduct_outcome), "outcomes are copied");
+    const rd_cuda_driver *driver = answer->driver;
+    const rd_cu_address from = answer->memory + answer->results_at;
+    void *to = answer->question->results;
+    const rd_cu_result result =
+        rd_cuda_on_device(answer->context->device, to)
+            ? driver->cuMemcpyDtoDAsync((rd_cu_address)(uintptr_t)to, from, answer->result_bytes, NULL)
+            : driver->cuMemcpyDtoHAsync(to, from, answer->result_bytes, NULL);
+    return result == RD_CU_SUCCESS && answer->outcome_bytes
+               ? driver->cuMemcpyDtoHAsync(answer->question->outcomes, answer->memory + answer->outcomes_at,
+                                           answer->outcome_bytes, NULL)
+               : result;
+}
+
+/* Queues all, and waits. Results are where they are wanted when it is known that none fails, or that each has an outcome. */
 static bool run(const struct answer *answer, rd_cu_function function, struct rd_cuda_numeral_planes *planes) {
     const rd_cuda_driver *driver = answer->driver;
     const uint64_t results = answer->question->count,
                    most = (uint64_t)answer->context->device->multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS;
     const uint64_t blocks = rd_divide_up(results, RD_CUDA_THREADS);
-    const struct rd_cuda_groups_addresses addresses = {.result = at(answer, answer->results_at),
-                                                       .failure = at(answer, answer->failure_at),
-                                                       .workspace = at(answer, 0)};
+    const struct rd_cuda_groups_addresses addresses = {
+        .result = at(answer, answer->results_at),
+        .outcome = answer->outcome_bytes ? at(answer, answer->outcomes_at) : NULL,
+        .failure = at(answer, answer->failure_at),
+        .workspace = at(answer, 0)};
     uint64_t failure = 0;
     rd_cu_result result = driver->cuMemsetD8Async(answer->memory, 0, answer->pass.zero_bytes, NULL);
     if (result == RD_CU_SUCCESS)
@@ -95,13 +113,10 @@ static bool run(const struct answer *answer, rd_cu_function function, struct rd_
         result = rd_cuda_groups_finish(&answer->pass, &addresses, NULL);
     if (result == RD_CU_SUCCESS)
         result = driver->cuMemcpyDtoHAsync(&failure, answer->memory + answer->failure_at, sizeof failure, NULL);
-    if (driver->cuStreamSynchronize(NULL) != RD_CU_SUCCESS || result != RD_CU_SUCCESS || failure != UINT64_MAX)
+    if (driver->cuStreamSynchronize(NULL) != RD_CU_SUCCESS || result != RD_CU_SUCCESS ||
+        (failure != UINT64_MAX && !answer->outcome_bytes))
         return false;
-    const rd_cu_address from = answer->memory + answer->results_at;
-    void *to = answer->question->results;
-    result = rd_cuda_on_device(answer->context->device, to)
-                 ? driver->cuMemcpyDtoDAsync((rd_cu_address)(uintptr_t)to, from, answer->result_bytes, NULL)
-                 : driver->cuMemcpyDtoHAsync(to, from, answer->result_bytes, NULL);
+    result = deliver(answer);
     return driver->cuStreamSynchronize(NULL) == RD_CU_SUCCESS && result == RD_CU_SUCCESS;
 }
 
@@ -113,7 +128,9 @@ static bool finish(struct answer *answer, const struct rd_cells *cells) {
         return false;
     answer->result_bytes = (size_t)answer->question->count * rd_result_size(&answer->question->reduction);
     answer->results_at = round_up(answer->pass.zero_bytes);
-    answer->failure_at = answer->results_at + round_up(answer->result_bytes);
+    answer->outcome_bytes = answer->question->outcomes ? (size_t)answer->question->count * sizeof(reduct_outcome) : 0;
+    answer->outcomes_at = answer->results_at + round_up(answer->result_bytes);
+    answer->failure_at = answer->outcomes_at + round_up(answer->outcome_bytes);
     const char *kernel = cells->fields == 2 ? "planes_two" : "planes_one";
     if (!describe(answer, &planes) || /* before there is memory for it */
         rd_cuda_kernel(answer->context, "kernels/numerals", kernel, &function, NULL) != REDUCT_OK ||
@@ -144,7 +161,5 @@ bool rd_cuda_pending_answer(const reduct_table *table, const struct rd_table_que
         rd_cuda_leave(pending->context->device, &stay);
     }
     rd_environment_leave(caller);
-    for (uint64_t i = 0; done && question->outcomes && i < question->count; i++)
-        question->outcomes[i] = (reduct_outcome){.status = REDUCT_OK, .index = UINT64_MAX};
     return done;
 }

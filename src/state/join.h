@@ -52,7 +52,7 @@ struct rd_joining {
     uint64_t (*signature)(const reduct_table *table);
 
     /* Begins. There are so many parts, of which the largest has so many groups, and so many elements before those of this one. Fails with
-     * REDUCT_ERROR_OUT_OF_MEMORY. */
+     * REDUCT_ERROR_OUT_OF_MEMORY, or _DEVICE_LOST where a device has some of it. */
     reduct_status (*open)(reduct_table *table, uint64_t parts, uint64_t groups, uint64_t before, struct rd_join **join,
                           reduct_error *error);
 

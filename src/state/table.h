@@ -27,7 +27,7 @@ struct rd_table_question {
 
 /* What is pending, as the device has it, which begins with this. */
 struct rd_pending {
-    /* Answers where it is, if the table holds nothing else and no result fails. False: nothing was written, and results are to be had from
+    /* Answers where it is, if the table holds nothing else and no result fails without an outcome. False: nothing was written, and results are to be had from
      * the cells. */
     bool (*answer)(const reduct_table *table, const struct rd_table_question *question);
 
