@@ -279,7 +279,7 @@ static void load_block(const struct addition *addition, struct part *part, uint6
 static struct rd_batch batch_of(const struct addition *addition, struct part *part, size_t s) {
     struct block *block = &part->block;
     const struct rd_cells *cells = &addition->table->cells[s];
-    unsigned char *first = rd_table_cell(addition->rows, s, 0);
+    unsigned char *first = addition->rows->cell[s];
     const size_t size = cells->size;
     for (size_t i = 0; i < block->count; i++)
         block->cell[i] = first + block->group[i] * size;
