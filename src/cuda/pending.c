@@ -40,7 +40,8 @@ struct rd_cuda_extent rd_cuda_extent_of_both(const struct rd_cuda_extent *a, con
     return both;
 }
 
-struct rd_cuda_extent rd_cuda_extent_of_sums(const struct rd_cuda_extent *extent, unsigned headroom) {
+/* What 2^headroom such sums come to. */
+static struct rd_cuda_extent times(const struct rd_cuda_extent *extent, unsigned headroom) {
     struct rd_cuda_extent all = *extent;
     all.count = extent->count >> (63 - headroom) ? UINT64_MAX >> 1 : extent->count << headroom;
     for (int f = 0; f < 2; f++)
@@ -51,11 +52,12 @@ struct rd_cuda_extent rd_cuda_extent_of_sums(const struct rd_cuda_extent *extent
 /* A value from -2^high to below 2^high takes the bits from `low` on, and one for the sign. */
 bool rd_cuda_numeral_form_for(const struct rd_cells *cells, const struct rd_cuda_extent *extent, unsigned headroom,
                               struct rd_cuda_numeral_form *form) {
-    unsigned bits = length_of(extent->count) + !extent->count;
+    const struct rd_cuda_extent all = times(extent, headroom);
+    unsigned bits = length_of(all.count) + !all.count;
     *form = (struct rd_cuda_numeral_form){.words = 1, .digit = DIGIT - headroom, .count_bits = bits};
     for (int f = 0; f < cells->fields; f++) {
-        form->bits[f] = is_zero(extent, f) ? 1 : (uint32_t)(extent->high[f] - extent->low[f]) + 1;
-        form->low[f] = is_zero(extent, f) ? 0 : extent->low[f];
+        form->bits[f] = is_zero(&all, f) ? 1 : (uint32_t)(all.high[f] - all.low[f]) + 1;
+        form->low[f] = is_zero(&all, f) ? 0 : all.low[f];
         bits += form->bits[f];
     }
     if (form->count_bits > 62 || bits > words_most(cells) * DIGIT)

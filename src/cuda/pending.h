@@ -36,14 +36,14 @@ struct rd_cuda_pending *rd_cuda_pending_of(const reduct_table *table);
 /* The numerals of a table that hold all of it, in a context's memory, for all of its groups: of each state some. Otherwise null. */
 struct rd_cuda_numbers *rd_cuda_pending_all(const reduct_table *table, const struct rd_cuda_context *context);
 
-/* That of groups that hold nothing; one in which what lies in either does; and sums of 2^headroom groups that lie in it. */
-struct rd_cuda_extent rd_cuda_extent_none(void);
-struct rd_cuda_extent rd_cuda_extent_of_both(const struct rd_cuda_extent *a, const struct rd_cuda_extent *b);
-struct rd_cuda_extent rd_cuda_extent_of_sums(const struct rd_cuda_extent *extent, unsigned headroom);
-
-/* How numerals are written that lie in an extent, as do the sums of those of up to 2^headroom tables. False where no form has room. */
+/* What 2^headroom extents come to at most, if each lies within this one; how numerals of such extents are written, so that words of so many
+ * add up. False where no form has room. */
 bool rd_cuda_numeral_form_for(const struct rd_cells *cells, const struct rd_cuda_extent *extent, unsigned headroom,
                               struct rd_cuda_numeral_form *form);
+
+/* An extent that no group lies in, and one that both lie in. */
+struct rd_cuda_extent rd_cuda_extent_none(void);
+struct rd_cuda_extent rd_cuda_extent_of_both(const struct rd_cuda_extent *a, const struct rd_cuda_extent *b);
 
 /* Queues that numerals are written in another form, where they are. It must have room for them. With their context current. */
 reduct_status rd_cuda_numbers_reform(struct rd_cuda_context *context, const struct rd_cells *cells,

@@ -7,13 +7,11 @@
 #include <reduct/nccl.h>
 
 #include <dlfcn.h>
-#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "cuda/pending.h"
 #include "cuda/table.h"
 #include "cuda_support.h"
 #include "drivers/nccl.h"
@@ -23,7 +21,6 @@ enum { RANKS = 4, REDUCTIONS = 32, MOST = 1500, EVERYONE = -1, TOGETHER = -2, SK
 static const rd_nccl *nccl;
 static int most_ranks;
 static void (*break_emulated)(struct ncclComm *comm); /* null: NCCL is no emulated one */
-static void (*break_after)(struct ncclComm *comm, int rounds);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Memory that runs out, of one thread: the linker diverts malloc and its kin (--wrap)
@@ -512,197 +509,6 @@ static void bits(void **state) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Tables that devices have
- * ------------------------------------------------------------------------------------------------------------------ */
-
-/* What a rank's table is like: all of it pending; of which some is on the host, too; on the host alone; of values that are a little, or
- * too far, from those of others: for the memory that these have, or for any. */
-enum kind { PENDING, BESIDE, AT_HOME, NEAR, FAR, FARTHEST, KINDS };
-
-/* One table of each rank, another of the same, and the CPU's of what all have. */
-struct devices {
-    struct ranks *ranks;
-    reduct_reduction reduction[REDUCTIONS];
-    size_t reductions;
-    const struct test_type *type;
-    uint64_t groups;
-    reduct_table *again[RANKS], *whole;
-};
-
-static reduct_table *table_on(const struct devices *all, const char *device) {
-    const reduct_table_options options = {.reductions = all->reduction,
-                                          .reduction_count = all->reductions,
-                                          .groups = all->groups,
-                                          .device = device,
-                                          .threads = 1};
-    reduct_table *made = NULL;
-    test_status(reduct_table_create(&options, &made, NULL), REDUCT_OK);
-    return made;
-}
-
-static void add_batch(struct rng *rng, const struct devices *all, int rank, int exponent) {
-    enum { COUNT = 300 };
-    double x[COUNT], y[COUNT];
-    uint32_t group[COUNT];
-    const bool is_float = all->type->class == FLOAT;
-    bool two = false;
-    for (size_t i = 0; i < all->reductions; i++)
-        two = two || test_operator(all->reduction[i].op)->inputs == 2;
-    for (size_t i = 0; i < COUNT; i++) {
-        const double value = (double)(1 + rng_below(rng, 1000));
-        values_put(all->type, x, i, is_float ? ldexp(rng_next(rng) & 1 ? value : -value, exponent) : value / 10);
-        values_put(all->type, y, i, (double)(1 + rng_below(rng, 100)));
-        group[i] = (uint32_t)rng_below(rng, all->groups);
-    }
-    const reduct_table_batch batch = {
-        .x = x, .y = two ? y : NULL, .count = COUNT, .indices = group, .index = REDUCT_U32};
-    reduct_table *const tables[] = {all->ranks->of[rank].table, all->again[rank], all->whole};
-    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
-        test_status(reduct_table_add(tables[t], &batch, NULL), REDUCT_OK);
-}
-
-/* Two batches each, of which the second may go to the host. */
-static void fill_devices(struct rng *rng, struct devices *all, const enum kind *kinds) {
-    const bool is_long = all->type->size == 8;
-    const int exponents[KINDS] = {[FAR] = is_long ? -250 : -90, [FARTHEST] = is_long ? -700 : -90};
-    for (int r = 0; r < all->ranks->count; r++) {
-        const enum kind kind = kinds[r];
-        char name[16];
-        snprintf(name, sizeof name, "cuda:%d", all->ranks->of[r].device);
-        all->ranks->of[r].table = table_on(all, kind == AT_HOME ? "cpu" : name);
-        all->again[r] = table_on(all, "cpu");
-        for (int batch = 0; batch < 2; batch++) {
-            rd_cuda_table_least = kind == BESIDE && batch ? 1 << 14 : 200;
-            add_batch(rng, all, r, kind == NEAR ? r - 5 : exponents[kind]);
-        }
-        rd_cuda_table_least = 200;
-    }
-}
-
-static struct rd_cuda_context *context_of(const struct rank *rank) {
-    const struct rd_cuda_pending *pending = rd_cuda_pending_of(rank->table);
-    return pending ? pending->context : NULL;
-}
-
-static bool is_pending(const struct rank *rank) {
-    return rd_cuda_pending_all(rank->table, context_of(rank)) != NULL;
-}
-
-static void assert_same(const reduct_table *table, const reduct_table *expected, const char *where) {
-    size_t bytes;
-    unsigned char *saved = bytes_of(expected, &bytes);
-    assert_holds(table, saved, bytes, where);
-    free(saved);
-}
-
-/* Reduces in one of the ways, and again: the second time to what the first one came to on as many ranks as get it. */
-static void reduce_devices(struct rng *rng, struct devices *all, const enum kind *kinds, int way) {
-    struct ranks *ranks = all->ranks;
-    bool pending = true, far = false;
-    char where[64];
-    all->whole = table_on(all, "cpu");
-    fill_devices(rng, all, kinds);
-    for (int r = 0; r < ranks->count; r++) {
-        pending = pending && is_pending(&ranks->of[r]);
-        far = far || kinds[r] >= FAR;
-        assert_true(is_pending(&ranks->of[r]) == (kinds[r] != BESIDE && kinds[r] != AT_HOME));
-    }
-    for (int times = 0; times < 2; times++) {
-        reduct_table *sum = table_on(all, "cpu");
-        for (int r = 0; r < ranks->count; r++)
-            test_status(reduct_table_merge(sum, all->again[r], NULL, NULL), REDUCT_OK);
-        assert_same(sum, times ? sum : all->whole, "the sum");
-        reduce_ranks(ranks, way);
-        assert_all_well(ranks);
-        for (int r = 0; r < ranks->count; r++) {
-            if (gets(way, r)) {
-                test_status(reduct_table_swap(all->again[r], sum, NULL), REDUCT_OK);
-                reduct_table_reset(sum);
-                test_status(reduct_table_merge(sum, all->again[r], NULL, NULL), REDUCT_OK);
-            }
-            if (!far) /* nothing of it came to the host; of what was there all did */
-                assert_true(is_pending(&ranks->of[r]) == (pending && all->reductions < 9));
-        }
-        reduct_table_destroy(sum);
-    }
-    if (pending && !far && rng_next(rng) & 1) /* goes on being added to */
-        for (int r = 0; r < ranks->count; r++)
-            add_batch(rng, all, r, 0);
-    for (int r = 0; r < ranks->count; r++) {
-        snprintf(where, sizeof where, "rank %d of %d, way %d", r, ranks->count, way);
-        assert_same(ranks->of[r].table, all->again[r], where);
-        reduct_table_destroy(ranks->of[r].table);
-        reduct_table_destroy(all->again[r]);
-    }
-    reduct_table_destroy(all->whole);
-}
-
-/* Sums that are pending on all ranks stay on the devices; others go the other way, with the same bits. */
-static void on_devices(void **state) {
-    (void)state;
-    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1,        REDUCT_SUMSQ,
-                                          REDUCT_DOT, REDUCT_VAR,  REDUCT_WEIGHTED_MEAN};
-    static const reduct_type types[] = {REDUCT_F64, REDUCT_F64, REDUCT_F32, REDUCT_I32};
-    struct rng rng = rng_of(test_seed() + 514);
-    for (uint64_t i = test_scaled(120, 30); i-- > 0;) {
-        struct ranks ranks;
-        struct devices all = {.ranks = &ranks, .groups = rng_next(&rng) & 1 ? 1 + rng_below(&rng, 40) : 250};
-        enum kind kinds[RANKS];
-        open_ranks(&ranks, 1 + (int)rng_below(&rng, (uint64_t)most_ranks));
-        all.type = test_type(types[rng_below(&rng, sizeof types / sizeof *types)]);
-        const size_t count = 1 + rng_below(&rng, 3);
-        for (size_t o = 0; o < sizeof ops / sizeof *ops && all.reductions < count; o++)
-            if (oracle_has(ops[o], all.type->type) && (rng_below(&rng, 3) == 0 || all.reductions == 0))
-                all.reduction[all.reductions++] = test_reduction(ops[o], all.type->type, REDUCT_DEFAULT);
-        const uint64_t mixed = rng_below(&rng, 4);
-        for (int r = 0; r < ranks.count; r++)
-            kinds[r] = mixed == 0           ? (enum kind)rng_below(&rng, KINDS)
-                       : mixed == 1         ? rng_next(&rng) & 1 ? FAR : PENDING
-                       : rng_next(&rng) & 1 ? NEAR
-                                            : PENDING;
-        for (int r = 0; r < ranks.count; r++)
-            if (kinds[r] >= FAR && all.type->class != FLOAT)
-                kinds[r] = PENDING;
-        reduce_devices(&rng, &all, kinds, any_way(&rng, ranks.count));
-        close_ranks(&ranks);
-    }
-}
-
-/* Ranks whose tables have other groups, or more states than are told of: the other way. */
-static void not_on_devices(void **state) {
-    (void)state;
-    struct rng rng = rng_of(test_seed() + 515);
-    struct ranks ranks;
-    struct devices all = {.ranks = &ranks, .groups = 20, .type = test_type(REDUCT_F64)};
-    enum kind kinds[RANKS] = {PENDING};
-    open_ranks(&ranks, most_ranks);
-    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_NORM1, REDUCT_SUMSQ, REDUCT_DOT, REDUCT_WEIGHTED_MEAN};
-    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) /* a state each */
-        for (int nan = 0; nan < 2; nan++) {
-            all.reduction[all.reductions] = test_reduction(ops[o], REDUCT_F64, REDUCT_DEFAULT);
-            all.reduction[all.reductions++].nan = (reduct_nan)nan;
-        }
-    reduce_devices(&rng, &all, kinds, EVERYONE);
-    all.reductions = 1;
-    all.whole = table_on(&all, "cpu");
-    fill_devices(&rng, &all, kinds);
-    const int last = ranks.count - 1;
-    test_status(reduct_table_resize(ranks.of[last].table, 25, NULL), REDUCT_OK);
-    test_status(reduct_table_resize(all.whole, 25, NULL), REDUCT_OK);
-    add_batch(&rng, &all, last, 0);
-    assert_true(is_pending(&ranks.of[last]));
-    reduce_ranks(&ranks, TOGETHER);
-    assert_all_well(&ranks);
-    for (int r = 0; r < ranks.count; r++) {
-        assert_same(ranks.of[r].table, all.whole, "more groups on one rank");
-        reduct_table_destroy(ranks.of[r].table);
-        reduct_table_destroy(all.again[r]);
-    }
-    reduct_table_destroy(all.whole);
-    close_ranks(&ranks);
-}
-
-/* ---------------------------------------------------------------------------------------------------------------------
  * Errors: whatever one rank meets, all say
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -961,42 +767,6 @@ static void broken(void **state) {
     close_small(&ranks);
 }
 
-/* The same when ranks have told each other that all they hold is pending: the tables are of no use until they are reset. */
-static void broken_on_devices(void **state) {
-    (void)state;
-    static const int ways[] = {TOGETHER, EVERYONE, 0};
-    if (!break_after)
-        skip();
-    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
-        struct rng rng = rng_of(test_seed() + 516);
-        struct ranks ranks;
-        struct devices all = {.ranks = &ranks, .groups = 20, .type = test_type(REDUCT_F64)};
-        enum kind kinds[RANKS] = {PENDING};
-        open_ranks(&ranks, most_ranks);
-        all.reduction[all.reductions++] = test_reduction(REDUCT_VAR, REDUCT_F64, REDUCT_DEFAULT);
-        all.whole = table_on(&all, "cpu");
-        fill_devices(&rng, &all, kinds);
-        break_after(ranks.of[0].comm, 1);
-        reduce_ranks(&ranks, ways[w]);
-        assert_failed(&ranks, REDUCT_ERROR_DEVICE_LOST, "NCCL");
-        reduct_table_destroy(all.whole);
-        all.whole = table_on(&all, "cpu");
-        for (int r = 0; r < ranks.count; r++) {
-            if (ways[w] == TOGETHER)
-                assert_false(is_pending(&ranks.of[r]));
-            reduct_table_reset(ranks.of[r].table);
-            reduct_table_reset(all.again[r]);
-            add_batch(&rng, &all, r, 0);
-            assert_true(is_pending(&ranks.of[r]));
-            assert_same(ranks.of[r].table, all.again[r], "after a reset");
-            reduct_table_destroy(ranks.of[r].table);
-            reduct_table_destroy(all.again[r]);
-        }
-        reduct_table_destroy(all.whole);
-        close_ranks(&ranks);
-    }
-}
-
 int main(void) {
     const char *why = "";
     if (!gpu_open(&why) || !(nccl = rd_nccl_open(&why))) {
@@ -1006,17 +776,14 @@ int main(void) {
     void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL), *found = NULL;
     if (library && (found = dlsym(library, "emulated_nccl_break")))
         memcpy(&break_emulated, &found, sizeof found);
-    if (library && (found = dlsym(library, "emulated_nccl_break_after")))
-        memcpy(&break_after, &found, sizeof found);
     most_ranks = break_emulated || gpu.driver->devices > RANKS ? RANKS : gpu.driver->devices;
     rd_cuda_table_least = 200; /* so that some batches go to the device */
     if (most_ranks < 2)
         printf("tables over GPUs: not tested with more than one rank: there is one GPU\n");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),   cmocka_unit_test(long_tables),    cmocka_unit_test(bits),
-        cmocka_unit_test(all_say),    cmocka_unit_test(too_many),       cmocka_unit_test(overflow),
-        cmocka_unit_test(no_memory),  cmocka_unit_test(refused),        cmocka_unit_test(broken),
-        cmocka_unit_test(on_devices), cmocka_unit_test(not_on_devices), cmocka_unit_test(broken_on_devices),
+        cmocka_unit_test(products),  cmocka_unit_test(long_tables), cmocka_unit_test(bits),
+        cmocka_unit_test(all_say),   cmocka_unit_test(too_many),    cmocka_unit_test(overflow),
+        cmocka_unit_test(no_memory), cmocka_unit_test(refused),     cmocka_unit_test(broken),
     };
     return cmocka_run_group_tests_name("nccl_tables", tests, NULL, NULL);
 }
