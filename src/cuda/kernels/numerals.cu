@@ -47,8 +47,11 @@ template <int N> struct Long {
                 word[w] = word[w - 1];
             word[0] = 0;
         }
-        if (!bits)
-            return;
+        if (bits)
+            shift_left_few(bits);
+    }
+    /* By 1 to 63, without a branch. */
+    __device__ __forceinline__ void shift_left_few(unsigned bits) {
 #pragma unroll
         for (int w = N - 1; w > 0; w--)
             word[w] = word[w] << bits | word[w - 1] >> (64 - bits);
@@ -62,8 +65,10 @@ template <int N> struct Long {
                 word[w] = word[w + 1];
             word[N - 1] = above;
         }
-        if (!bits)
-            return;
+        if (bits)
+            shift_right_few(bits);
+    }
+    __device__ __forceinline__ void shift_right_few(unsigned bits) {
 #pragma unroll
         for (int w = 0; w < N - 1; w++)
             word[w] = word[w] >> bits | word[w + 1] << (64 - bits);
@@ -122,15 +127,19 @@ template <int N, int FIELDS> struct Group {
      * above. */
     __device__ __forceinline__ void read(const uint64_t *words, u64 stride, const rd_cuda_numeral_form &form) {
         Long<N> numeral;
+        u64 word[N]; /* all are on their way at once */
+#pragma unroll
+        for (int w = 0; w < N; w++)
+            word[w] = w < (int)form.words ? words[w * stride] : 0;
         numeral.clear();
 #pragma unroll
         for (int w = N - 1; w >= 0; w--)
             if (w < (int)form.words) {
-                numeral.shift_left(form.digit);
-                add_signed(numeral, words[w * stride]);
+                numeral.shift_left_few(form.digit);
+                add_signed(numeral, word[w]);
             }
         count = numeral.word[0] & (((u64)1 << form.count_bits) - 1);
-        numeral.shift_right(form.count_bits);
+        numeral.shift_right_few(form.count_bits);
         field[0] = numeral;
         if constexpr (FIELDS == 2) {
             field[0].keep(form.bits[0]);
@@ -146,14 +155,14 @@ template <int N, int FIELDS> struct Group {
             numeral.shift_left(form.bits[0]);
             numeral.add(field[0]);
         }
-        numeral.shift_left(form.count_bits);
+        numeral.shift_left_few(form.count_bits);
         numeral.add(count, 0);
 #pragma unroll
         for (int w = 0; w < N; w++)
             if (w < (int)form.words) {
                 const bool last = w + 1 == (int)form.words;
                 words[w * stride] = last ? numeral.word[0] : numeral.word[0] & (((u64)1 << form.digit) - 1);
-                numeral.shift_right(form.digit);
+                numeral.shift_right_few(form.digit);
             }
     }
 
@@ -170,12 +179,16 @@ template <int N, int FIELDS> struct Group {
         for (int f = 0; f < FIELDS; f++) {
             const rd_cuda_numeral_field &found = numerals.found[f];
             Long<N> sum;
+            u64 word[RD_CUDA_NUMERAL_PLANES];
+#pragma unroll
+            for (int k = 0; k < RD_CUDA_NUMERAL_PLANES; k++)
+                word[k] = k < (int)found.planes ? found.plane[k * numerals.groups + group] : 0;
             sum.clear();
 #pragma unroll
             for (int k = RD_CUDA_NUMERAL_PLANES - 1; k >= 0; k--)
                 if (k < (int)found.planes) {
-                    sum.shift_left(numerals.step);
-                    add_signed(sum, found.plane[k * numerals.groups + group]);
+                    sum.shift_left_few(numerals.step);
+                    add_signed(sum, word[k]);
                 }
             sum.move(found.unit, numerals.form.low[f]);
             field[f].add(sum);
