@@ -91,26 +91,6 @@ static uint64_t *words_at(rd_cu_address address) {
     return (uint64_t *)(uintptr_t)address;
 }
 
-reduct_status rd_cuda_numbers_reform(struct rd_cuda_context *context, const struct rd_cells *cells,
-                                     struct rd_cuda_numbers *numbers, const struct rd_cuda_numeral_form *form,
-                                     rd_cu_stream stream, reduct_error *error) {
-    rd_cu_function function;
-    struct rd_cuda_numerals numerals = {.groups = numbers->groups,
-                                        .from_groups = numbers->groups,
-                                        .from = words_at(numbers->words),
-                                        .to = words_at(numbers->words),
-                                        .old_form = numbers->form,
-                                        .form = *form};
-    reduct_status status = find_kernel(context, cells, &function, error);
-    if (status != REDUCT_OK)
-        return status;
-    const rd_cu_result result = start(context, function, stream, &numerals);
-    if (result != RD_CU_SUCCESS)
-        return rd_cuda_fail(context->device, result, "to write numbers of a table", error);
-    numbers->form = *form;
-    return REDUCT_OK;
-}
-
 /* ---------------------------------------------------------------------------------------------------------------------
  * Home
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -390,7 +370,7 @@ static struct rd_cuda_numerals describe(const struct rd_cuda_groups_pass *pass, 
 
 /* The notes lie behind the words. */
 static rd_cu_result make_numbers(const rd_cuda_driver *driver, struct rd_cuda_numbers *fresh, rd_cu_address *notes) {
-    const size_t words = (size_t)fresh->groups * fresh->room * sizeof(uint64_t);
+    const size_t words = (size_t)fresh->groups * fresh->form.words * sizeof(uint64_t);
     const rd_cu_result result = driver->cuMemAlloc(&fresh->words, words + sizeof(struct rd_cuda_numeral_notes));
     *notes = fresh->words + words;
     return result == RD_CU_SUCCESS ? driver->cuMemsetD8Async(*notes, 0, sizeof(struct rd_cuda_numeral_notes), NULL)
@@ -417,7 +397,6 @@ reduct_status rd_cuda_pending_add(const reduct_table *table, size_t state, const
     reduct_status status = find_kernel(pass->context, cells, &function, error);
     if (status != REDUCT_OK)
         return status;
-    fresh->room = fresh->form.words + (fresh->form.words < words_most(cells)); /* for what ranks have together */
     rd_cu_result result = make_numbers(driver, fresh, &notes_at);
     struct rd_cuda_numerals numerals = describe(pass, workspace, header, old, fresh);
     numerals.notes = (struct rd_cuda_numeral_notes *)(uintptr_t)notes_at;
