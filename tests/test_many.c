@@ -734,6 +734,26 @@ static void choose_sums(struct many *many) {
         values_put(many->type, many->memory[1], i, scale * (rng_unit(&many->rng) - 0.5));
 }
 
+/* Stretches of numbers of about one magnitude each, so that what comes last may lie far from what came first. All are followed by their
+ * negatives, but for some of the smallest: what is lost of these shows. */
+static void fill_stretches(struct rng *rng, const struct test_type *type, void *x, void *y, size_t count) {
+    enum { BINADES = 70, SMALLEST = 60 };
+    int exponent = 0;
+    size_t end = 0;
+    for (size_t i = 0; i + 1 < count; i += 2) {
+        if (i >= end) {
+            end = i + 100 + rng_below(rng, 1000);
+            exponent = -(int)rng_below(rng, BINADES);
+        }
+        const double value = ldexp(rng_unit(rng) - 0.5, exponent), weight = 0.5 + rng_unit(rng);
+        const bool stays = exponent < -SMALLEST && rng_below(rng, 20) == 0;
+        values_put(type, x, i, value);
+        values_put(type, x, i + 1, stays ? value / 2 : -value);
+        values_put(type, y, i, weight);
+        values_put(type, y, i + 1, weight);
+    }
+}
+
 /* Ordinary data, or data of one of the usual kinds; and here and there what makes single results, or whole tiles, hard. */
 static void fill_matrix(struct many *many, const struct test_type *type) {
     struct rng *rng = &many->rng;
@@ -946,9 +966,12 @@ static void large(void **state) {
  * pieces met in must be as it was. */
 static void cut_results(void **state) {
     (void)state;
-    enum { MOST = 60000, OPERATORS = 32 };
-    static const reduct_shape SHAPES[] = {
-        {3, 20000, 1, 20000, 1, 0}, {1, MOST, 1, 0, 1, 0}, {1, 8571, 7, 0, 7, 1}, {2, 29999, 1, 30000, 1, 0}};
+    enum { MOST = 60000, OPERATORS = 32, RESULTS = 30 };
+    static const reduct_shape SHAPES[] = {{3, 20000, 1, 20000, 1, 0},
+                                          {1, MOST, 1, 0, 1, 0},
+                                          {1, 8571, 7, 0, 7, 1},
+                                          {2, 29999, 1, 30000, 1, 0},
+                                          {RESULTS, 2000, 1, 2000, 1, 0}};
     const char *devices[TEST_MAX_DEVICES];
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
@@ -966,9 +989,11 @@ static void cut_results(void **state) {
             distribution = &distributions[rng_below(&rng, distribution_count)];
         while (!distribution_suits(distribution, type));
         distribution->fill(&rng, type, x, y, MOST);
+        if (type->class == FLOAT && rng_below(&rng, 3) == 0)
+            fill_stretches(&rng, type, x, y, MOST);
         reduct_reduction reductions[OPERATORS];
-        unsigned char got[3][OPERATORS][7][ORACLE_RESULT_BYTES] = {{{{0}}}};
-        reduct_outcome told[3][OPERATORS][7];
+        unsigned char got[3][OPERATORS][RESULTS][ORACLE_RESULT_BYTES] = {{{{0}}}};
+        reduct_outcome told[3][OPERATORS][RESULTS];
         const char *device = devices[rng_below(&rng, device_count)];
         size_t count = 0;
         bool two = false;

@@ -82,11 +82,56 @@ template <int K, class Grid> struct Slices {
             open_at(0);
     }
 
-    /* The slices that terms of less than 2^(top + 1) reach which are multiples of 2^bottom. False if the window has none. The
-     * same for all lanes, as are the arguments. */
-    __device__ __forceinline__ bool reach(int top, int bottom, int &first, int &last) {
+    /* The window moved over the grid, so that slices `first` to `last` of that are in it, too, if only such are left behind as are not
+     * used. By value: the slices of others would not stay in registers. */
+    static __device__ __noinline__ Slices moved(Slices window, int first, int last) {
+        const bool used = window.low <= window.high;
+        const int lowest = used ? min(last, window.base + window.low) : last,
+                  highest = used ? max(first, window.base + window.high) : first;
+        if (highest - lowest >= K)
+            return window;
+#pragma unroll 1
+        while (lowest < window.base) {
+#pragma unroll
+            for (int k = K - 1; k > 0; k--)
+                window.slice[k] = window.slice[k - 1];
+            window.slice[0] = start(--window.base);
+            window.low++;
+            window.high++;
+        }
+#pragma unroll 1
+        while (highest >= window.base + K) {
+#pragma unroll
+            for (int k = 0; k < K - 1; k++)
+                window.slice[k] = window.slice[k + 1];
+            window.slice[K - 1] = start(window.base++ + K);
+            window.low--;
+            window.high--;
+        }
+        return window;
+    }
+
+    /* Where on the grid the slices lie that terms of less than 2^(top + 1) reach which are multiples of 2^bottom. */
+    static __device__ __forceinline__ void place(int top, int bottom, int &first, int &last) {
         first = max(top - (GRID_STEP - 2) - Grid::LOWEST + (GRID_STEP - 1), 0) / GRID_STEP;
         last = min((bottom - Grid::LOWEST) / GRID_STEP, first);
+    }
+
+    /* Opens the window for such terms, or moves it, as far as it can be; for terms that need nearly all of it. */
+    __device__ __forceinline__ void make_room(int top, int bottom) {
+        int first, last;
+        place(top, bottom, first, last);
+        if (bottom < Grid::LOWEST || first >= Grid::COUNT)
+            return;
+        if (base < 0) /* a slice is left for larger terms to come, unless smaller ones need it */
+            open_at(min(max(first + 1 - K + (last > first + 1 - K), 0), Grid::COUNT - K));
+        else if (last < base || first >= base + K)
+            *this = moved(*this, first, last);
+    }
+
+    /* The same slices in the window. False if it does not have them. The same for all lanes, as are the arguments. */
+    __device__ __forceinline__ bool reach(int top, int bottom, int &first, int &last) {
+        place(top, bottom, first, last);
         if constexpr (K < Grid::COUNT) {
             if (bottom < Grid::LOWEST || first >= Grid::COUNT)
                 return false;
@@ -419,6 +464,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
                 note(false);
                 return;
             }
+            if constexpr (HAS_TWO_SUMS<TRANSFORM>) /* other products have a slice more */
+                products.make_room(top, least - 104);
             double error[COUNT];
 #pragma unroll
             for (int i = 0; i < COUNT; i++)
