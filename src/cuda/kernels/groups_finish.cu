@@ -358,12 +358,21 @@ __device__ __noinline__ void gather_planes(const rd_cuda_groups &groups, const r
     unit = grid.header->unit + (plane + 1 - first) * step;
 }
 
-/* The same, by the shorter way where the window holds it all. */
+/* The same, by the shorter way where the window holds it all. What a function that is no kernel's own writes lies in memory: the longer way has
+ * words of its own, so that those of the shorter one stay in registers. */
 template <int W>
 __device__ __forceinline__ void gather_all(const rd_cuda_groups &groups, const rd_cuda_groups_grid &grid, u64 result,
                                            u64 (&word)[W], int &unit, bool &more) {
     if (has_rest(groups, grid, result)) {
-        gather_planes(groups, grid, result, word, unit, more);
+        u64 own[W];
+        int own_unit;
+        bool own_more;
+        gather_planes(groups, grid, result, own, own_unit, own_more);
+#pragma unroll
+        for (int w = 0; w < W; w++)
+            word[w] = own[w];
+        unit = own_unit;
+        more = own_more;
         return;
     }
     gather(groups, grid, result, word);
