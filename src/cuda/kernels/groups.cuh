@@ -261,19 +261,19 @@ template <int BYTES, bool PAIRS, int EACH> struct LoadedPlainly {
 template <class Loaded, int EACH, class Take>
 __device__ __forceinline__ void for_some_tiles(const rd_cuda_groups &groups, u64 begin_tile, u64 end_tile, Take take) {
     constexpr u64 TILE = 32 * EACH, STEP = GROUP_WARPS * TILE;
-    const u64 end = end_tile * TILE;
-    u64 ahead = (begin_tile + warp_index()) * TILE + lane_index() * EACH;
-    bool any = false;
+    const u64 own = begin_tile + warp_index();
+    unsigned left = own < end_tile ? ((unsigned)(end_tile - own) + GROUP_WARPS - 1) / GROUP_WARPS : 0;
+    if (!left)
+        return;
+    u64 first = own * TILE + lane_index() * EACH;
     Loaded next;
+    next.load(groups, first);
 #pragma unroll 1
-    for (bool more = true; more; ahead += STEP) {
+    for (; left; left--, first += STEP) {
         const Loaded loaded = next;
-        more = ahead < end; /* tiles are whole: the same for all lanes */
-        if (more)
-            next.load(groups, ahead);
-        if (any)
-            take(loaded, ahead - STEP);
-        any = true;
+        if (left > 1)
+            next.load(groups, first + STEP);
+        take(loaded, first);
     }
 }
 

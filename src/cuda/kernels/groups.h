@@ -145,6 +145,10 @@ enum { RD_CUDA_GROUPS_STEP_LEAST = 26, RD_CUDA_GROUPS_STEP_MOST = 40, RD_CUDA_GR
 #define RD_CUDA_GROUPS_TABLED(bytes, products)                                                                         \
     ((products) ? (bytes) == 8 ? 0 : (bytes) == 4 ? 2 : 1 : (bytes) == 8 ? 2 : 1)
 
+/* Bits of a digit in that table where there is one for each element: what so many have that a block adds before it empties the table stays below
+ * 2^63. That is more than a plane has: the lowest of them are the next plane's. */
+enum { RD_CUDA_GROUPS_TABLE_BITS = 43 };
+
 /* Words of 32 bits of a copy of a block's own rest of the planes, of so many digits: an odd number. */
 #define RD_CUDA_GROUPS_REST_COPY(digits) (2 * (digits) + 1)
 

@@ -40,7 +40,8 @@ constexpr int16_t NO_END = INT16_MIN;
  * they can be, but for bits below the lowest that any has. */
 template <class T>
 __device__ __forceinline__ void count_slow(unsigned samples, int top, int step, int least, Seen &seen) {
-    const int lowest = top - step * T::WINDOW, quick = T::TABLED ? lowest + step * T::QUICK : top;
+    const int lowest = top - step * T::WINDOW,
+              quick = T::TABLED ? lowest + step * T::QUICK - below_planes<T>(step) : top;
     unsigned aside = 0, slow = 0;
     for (unsigned s = threadIdx.x; s < samples; s += GROUP_THREADS) {
         const int end = seen.end[s], begin = max(end - T::LENGTH, least);

@@ -41,6 +41,13 @@ namespace {
  * Adding
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* How many elements each of a lane's digits is made of: a byte for each, as a warp has at most 128. Of one each. */
+static_assert(32 * RD_CUDA_GROUPS_EACH(1, false) < 256, "a byte counts them");
+constexpr unsigned ONE_EACH = 0x01010101;
+__device__ __forceinline__ unsigned count_of(unsigned counts, int i) {
+    return counts >> 8 * i & 0xff;
+}
+
 /* What slots have: a word for each piece of each digit, and one for counts. */
 template <class T> struct Table : Slots {
     static constexpr int COUNTS = RD_CUDA_GROUPS_PIECES * T::TABLED;
@@ -55,8 +62,7 @@ template <class T> struct Table : Slots {
      * element is zero. */
     template <int EACH>
     __device__ __forceinline__ void add(const unsigned (&slot)[EACH],
-                                        const i64 (&digit)[EACH][T::TABLED ? T::TABLED : 1],
-                                        const unsigned (&count)[EACH]) const {
+                                        const i64 (&digit)[EACH][T::TABLED ? T::TABLED : 1], unsigned counts) const {
         unsigned before[EACH];
 #pragma unroll
         for (int d = 0; d < T::TABLED; d++) {
@@ -75,8 +81,8 @@ template <class T> struct Table : Slots {
         if (groups.counted) {
 #pragma unroll
             for (int i = 0; i < EACH; i++)
-                if (count[i])
-                    atomicAdd(array(COUNTS) + slot[i], count[i]);
+                if (count_of(counts, i))
+                    atomicAdd(array(COUNTS) + slot[i], count_of(counts, i));
         }
     }
 
@@ -91,9 +97,11 @@ template <class T> struct Table : Slots {
                 unsigned *at = array(RD_CUDA_GROUPS_PIECES * d) + slot;
                 const u64 sum = add_copies((u64)at[slots] << 32 | at[0]);
                 at[0] = at[slots] = 0;
-                if (sum && own && result < groups.results)
-                    atomicAdd(reinterpret_cast<u64 *>(groups.grid[0].window + (T::QUICK + d) * groups.results + result),
-                              sum);
+                if (own && result < groups.results)
+                    for_parts<T>((i64)sum, d, (int)groups.step, [&](int plane, u64 part) {
+                        atomicAdd(reinterpret_cast<u64 *>(groups.grid[0].window + plane * groups.results + result),
+                                  part);
+                    });
             }
             if (groups.counted) {
                 const u64 count = add_copies(array(COUNTS)[slot]);
@@ -118,14 +126,15 @@ constexpr int JOINS_LEAST = 22;
 /* A lane's elements as digits, by result: what has gone elsewhere is NOWHERE. */
 template <class T> struct Digits {
     static constexpr int N = T::TABLED ? T::TABLED : 1, EACH = T::EACH;
-    unsigned result[EACH], count[EACH];
+    unsigned result[EACH], counts;
     i64 digit[EACH][N];
 
     __device__ __forceinline__ void move(int from, int to) {
 #pragma unroll
         for (int d = 0; d < N; d++)
             digit[to][d] += digit[from][d];
-        count[to] += count[from];
+        const unsigned count = count_of(counts, from);
+        counts += (count << 8 * to) - (count << 8 * from);
         result[from] = NOWHERE;
     }
 
@@ -150,9 +159,9 @@ template <class T> struct Digits {
                 term = T::usual(groups, x);
             /* By the length that terms can have, so that nothing need be counted. Products of zeros, infinities and NaNs may have any
              * exponent; elements that are these, of floats, have one outside. */
-            const int place = window.place(term) - T::QUICK * window.step;
-            const bool quick = T::TABLED && T::TABLED * window.step >= T::LENGTH &&
-                               (unsigned)place <= (unsigned)(T::TABLED * window.step - T::LENGTH) &&
+            const int bits = T::TABLED * window.step + below_planes<T>(window.step),
+                      place = window.place(term) - (T::QUICK + T::TABLED) * window.step + bits;
+            const bool quick = T::TABLED && bits >= T::LENGTH && (unsigned)place <= (unsigned)(bits - T::LENGTH) &&
                                (!T::PRODUCTS || !T::OF_FLOATS || (term.special == FINITE && !term.is_zero()));
             slow |= (unsigned)(!quick && of[i] != NOWHERE) << i;
             if constexpr (T::TABLED == 1 && T::LENGTH <= 24) {
@@ -166,23 +175,23 @@ template <class T> struct Digits {
                     digit[i][1] = (i64)(((term.low >> (window.step - place)) ^ sign) - sign);
             }
         }
-        unsigned out = 0; /* elements that do not count */
+        counts = ONE_EACH;
         if (slow) {
 #pragma unroll
             for (int i = 0; i < EACH; i++) {
                 if (!(slow >> i & 1))
                     continue;
-                const typename T::Bits x = loaded.x[i], y = T::PRODUCTS && groups.call.y ? loaded.y[i] : x;
-                const Term term = OPEN ? T::of(groups, x, y) : Term();
+                Term term = {};
+                if constexpr (OPEN) {
+                    const typename T::Bits x = loaded.x[i];
+                    term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
+                }
                 if (OPEN && term.special == FINITE && !term.is_zero())
                     rest.template add<T>(window, term, of[i]);
-                else if (!add_slowly<T>(groups, x, y, of[i], first + i))
-                    out |= 1u << i;
+                else if (!add_slowly<T>(groups, of[i], first + i))
+                    counts -= 1u << 8 * i;
             }
         }
-#pragma unroll
-        for (int i = 0; i < EACH; i++)
-            count[i] = ~out >> i & 1;
     }
 
     /* Adds up runs of one result over lanes that have elements of it alone, if there are enough of them. By whole warps. */
@@ -210,17 +219,17 @@ template <class T> struct Digits {
 #pragma unroll
             for (int d = 0; d < N; d++)
                 sum[d] = add_lanes(mine ? digit[0][d] : 0);
-            const unsigned counts = (unsigned)warp_add_words(mine ? (int)count[0] : 0);
+            const unsigned count = (unsigned)warp_add_words(mine ? (int)count_of(counts, 0) : 0);
             if (lane == first) {
                 result[0] = of;
-                count[0] = counts;
+                counts += count - count_of(counts, 0);
 #pragma unroll
                 for (int d = 0; d < N; d++)
                     digit[0][d] = sum[d];
             }
         }
     }
-    /* Of numbers of at most 42 bits and a sign. */
+    /* Of numbers of at most 51 bits and a sign. */
     static __device__ __forceinline__ i64 add_lanes(i64 value) {
         constexpr int LOW = 26;
         const int low = warp_add_words((int)(value & ((1 << LOW) - 1))), high = warp_add_words((int)(value >> LOW));
@@ -244,7 +253,7 @@ template <class T> struct Digits {
     }
     /* What has no slot is left. */
     template <bool DIRECT> __device__ __forceinline__ unsigned leave_in_table(const Table<T> &table) {
-        unsigned found = 0, slot[EACH], counts[EACH];
+        unsigned found = 0, slot[EACH], all = 0;
         i64 own[EACH][N];
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
@@ -260,22 +269,22 @@ template <class T> struct Digits {
             found += known && here;
             result[i] = here ? NOWHERE : result[i];
             slot[i] = here ? slot[i] : lane_index() & (table.slots - 1);
-            counts[i] = here ? count[i] : 0;
+            all |= here ? counts & 0xffu << 8 * i : 0;
 #pragma unroll
             for (int d = 0; d < N; d++)
                 own[i][d] = here ? digit[i][d] : 0;
         }
-        table.add(slot, own, counts);
+        table.add(slot, own, all);
         return found;
     }
     __device__ __forceinline__ void leave_in_planes(const rd_cuda_groups &groups, int i) const {
 #pragma unroll
         for (int d = 0; d < T::TABLED; d++)
-            if (digit[i][d])
-                atomicAdd(reinterpret_cast<u64 *>(groups.grid[0].window + (T::QUICK + d) * groups.results + result[i]),
-                          (u64)digit[i][d]);
-        if (groups.counted && count[i])
-            atomicAdd(reinterpret_cast<u64 *>(groups.counted + result[i]), (u64)count[i]);
+            for_parts<T>(digit[i][d], d, (int)groups.step, [&](int plane, u64 part) {
+                atomicAdd(reinterpret_cast<u64 *>(groups.grid[0].window + plane * groups.results + result[i]), part);
+            });
+        if (groups.counted && count_of(counts, i))
+            atomicAdd(reinterpret_cast<u64 *>(groups.counted + result[i]), (u64)count_of(counts, i));
     }
 };
 

@@ -92,7 +92,7 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
     }
 
     /* The same of an element of a float that is neither zero nor subnormal, nor infinite or a NaN, in fewer steps: of others the exponent lies
-     * outside the planes that are tabled, as the lowest of these is not below the lowest exponent, nor a window's end beyond the highest. */
+     * outside the planes that are tabled, as the lowest of these, with bits below it, is not below the lowest exponent, nor a window's end beyond the highest. */
     static __device__ __forceinline__ Term usual(const rd_cuda_groups &groups, Bits bits) {
         if constexpr (CLASS == INTEGERS) {
             return of(groups, bits, bits);
@@ -178,6 +178,26 @@ __device__ __forceinline__ void add_word(uint64_t *at, u64 magnitude, bool negat
         asm volatile("red.relaxed.gpu.global.add.u64 [%0], %1;" ::"l"(__cvta_generic_to_global(at)),
                      "l"(negative ? 0 - magnitude : magnitude)
                      : "memory");
+}
+
+/* Bits of a digit that lie below the lowest plane that is tabled: elements that have one digit may be so much smaller. Of a shift that is less than
+ * 32 for all of them, which takes fewer steps. */
+template <class T> __device__ __forceinline__ int below_planes(int step) {
+    return T::OF_FLOATS && T::TABLED == 1 ? min((int)RD_CUDA_GROUPS_TABLE_BITS, T::LENGTH + 31) - step : 0;
+}
+
+/* Calls add(plane, part) for the parts that a sum of digits has on the planes of the window: of those of one plane, or of two. */
+template <class T, class Add> __device__ __forceinline__ void for_parts(i64 sum, int digit, int step, Add add) {
+    if constexpr (T::OF_FLOATS && T::TABLED == 1) {
+        const int below = below_planes<T>(step);
+        const u64 high = (u64)(sum >> below), low = (u64)sum << (64 - below) >> (64 - step);
+        if (high)
+            add(T::QUICK, high);
+        if (low)
+            add(T::QUICK - 1, low);
+    } else if (sum) {
+        add(T::QUICK + digit, (u64)sum);
+    }
 }
 
 /* Where the window lies, and whether the rest of the planes is open, as the header says. */
@@ -343,10 +363,11 @@ __device__ __forceinline__ bool has_signed_zeros(const rd_cuda_groups &groups) {
     return transform == RD_IDENTITY || transform == RD_TIMES || (transform == RD_WEIGHTED && !groups.of_weights);
 }
 
-/* A term that takes more than the usual, straight to the planes. Returns whether the element counts. */
-template <class T>
-__device__ __noinline__ bool add_slowly(const rd_cuda_groups &groups, typename T::Bits x, typename T::Bits y,
-                                        unsigned result, u64 number) {
+/* A term that takes more than the usual, straight to the planes. Returns whether the element counts. It is loaded once more, so that those who call
+ * need not keep it in registers. */
+template <class T> __device__ __noinline__ bool add_slowly(const rd_cuda_groups &groups, unsigned result, u64 number) {
+    const typename T::Bits x = element_at<T>(groups.call.x, number),
+                           y = groups.call.y ? element_at<T>(groups.call.y, number) : x;
     const Term term = T::of(groups, x, y);
     const Window window(groups);
     if (T::OF_FLOATS && term.special != FINITE) {
