@@ -362,10 +362,14 @@ static uint64_t rest_bytes(const struct rd_cuda_groups *groups) {
     return groups->results * groups->grid[0].rest_planes * sizeof(uint64_t);
 }
 
-/* Parts of planes that fit the cache; one if these would be too many. */
+/* Bytes of planes that fit the cache. */
+static uint64_t part_bytes(const struct launches *launches) {
+    return (uint64_t)launches->pass->context->device->l2_bytes / 100 * RD_CUDA_GROUPS_PART_PERCENT;
+}
+
+/* Parts of planes that do; one if these would be too many. */
 static uint32_t parts_of(const struct launches *launches, uint64_t bytes) {
-    const uint64_t cache = (uint64_t)launches->pass->context->device->l2_bytes / 100 * RD_CUDA_GROUPS_PART_PERCENT,
-                   parts = cache ? rd_divide_up(bytes, cache) : 1;
+    const uint64_t cache = part_bytes(launches), parts = cache ? rd_divide_up(bytes, cache) : 1;
     return parts > 1 && parts <= RD_CUDA_GROUPS_PARTS ? (uint32_t)parts : 1;
 }
 
@@ -374,6 +378,7 @@ static void choose_parts(const struct launches *launches, unsigned which, struct
     const bool any = launches->pass->floats && !groups->initial;
     groups->parts = any ? parts_of(launches, launches->pass->scan[which].table_bytes) : 1;
     groups->open_parts = any && groups->parts == 1 ? parts_of(launches, rest_bytes(groups)) : 1;
+    groups->part_bytes = part_bytes(launches);
     groups->part_results = (uint32_t)rd_divide_up(groups->results, groups->parts * groups->open_parts);
 }
 

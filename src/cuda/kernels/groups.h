@@ -28,6 +28,8 @@ struct rd_cuda_groups_header {
     uint32_t special;    /* groups_special found some element */
     uint32_t doubtful;   /* zero after a launch, too: of some result, terms of -0 are all that has been seen */
     uint32_t open;       /* the rest of the planes takes at once what takes more than the usual: nothing is put aside */
+    uint32_t
+        open_parts; /* if it is, and results are scattered: in how many parts they are taken, one after the other */
     /* Blocks that do something together claim shares of each step, and say which are done; those that have seen the end of it. Of a pass's
      * first header zero after a launch, too. */
     uint64_t claimed[RD_CUDA_GROUPS_STEPS], done[RD_CUDA_GROUPS_STEPS], left;
@@ -70,8 +72,9 @@ struct rd_cuda_groups {
     uint32_t rest_at;               /* words before a block's own rest of the planes, behind that table */
     uint32_t step;                  /* bits of a plane */
     /* So many results that lie scattered are taken at a time: by each of several launches that add; or, where the rest of the planes is open, by
-     * one launch again and again. */
+     * one launch again and again, of which the header says how often: not more than this, and so many of them the less often it is. */
     uint32_t part, parts, open_parts, part_results;
+    uint64_t part_bytes;                  /* of planes that fit the cache */
     uint8_t direct;                       /* each result has slots of its own, one for each of so many lanes: */
     uint8_t copies_log2;                  /* side by side, so that lanes of a warp meet less often */
     uint8_t plain;                        /* no mask, no rows, and indices of 4 bytes, aligned */

@@ -15,8 +15,9 @@ namespace {
  * The window's place
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Elements of a sample; how far above its largest exponent the window ends, if there are more. */
-constexpr int SAMPLES = 16 * GROUP_THREADS, MARGIN = 1, MARGIN_PRODUCTS = 2;
+/* Elements of a sample, so many of them side by side, as they lie in memory; how far above its largest exponent the window ends, if there are
+ * more. */
+constexpr int SAMPLES = 16 * GROUP_THREADS, TOGETHER_LOG2 = 2, MARGIN = 1, MARGIN_PRODUCTS = 2;
 
 /* Of neighbours, one in so many must be of different parts for results to be scattered. */
 constexpr int APART = 4;
@@ -27,14 +28,46 @@ __device__ __forceinline__ bool are_apart(const rd_cuda_groups &groups, u64 a, u
     return result != NOWHERE && other != NOWHERE && result / groups.part_results != other / groups.part_results;
 }
 
-/* What a block has seen of its sample: where terms end, and the highest of these places; pairs that are apart; terms
- * that are to be put aside, and those that take more than the usual. */
+/* What a block has seen of its sample: where terms end, the highest of these places, and the lowest one where a term begins; pairs that are
+ * apart; terms that are to be put aside, and those that take more than the usual. */
 struct Seen {
     int16_t end[SAMPLES];
-    int most;
+    int most, least;
     unsigned apart, aside, slow;
 };
 constexpr int16_t NO_END = INT16_MIN;
+
+/* Where elements of a sample are: all, or some at places evenly apart. */
+struct Places {
+    unsigned samples, together_log2, places, left;
+    u64 apart;
+
+    __device__ __forceinline__ Places(u64 count, unsigned most)
+        : samples((unsigned)min(count, (u64)most)), together_log2(samples < count ? TOGETHER_LOG2 : 0),
+          places(samples >> together_log2), left(places ? (unsigned)(count % places) : 0),
+          apart(places ? count / places : 0) {
+    }
+    /* The quotient and the remainder apart, as the product of both would not fit. */
+    __device__ __forceinline__ u64 begin(unsigned place) const {
+        return apart * place + left * place / places;
+    }
+    __device__ __forceinline__ u64 of(unsigned sample) const {
+        return begin(sample >> together_log2) + (sample & ((1u << together_log2) - 1));
+    }
+};
+
+/* Whether results lie scattered over their parts: of the sample's places, as pairs of neighbours. By a block. */
+__device__ __forceinline__ bool is_scattered(const rd_cuda_groups &groups, const Places &places, Seen &seen) {
+    unsigned apart = 0;
+    for (unsigned place = threadIdx.x; place < places.places; place += GROUP_THREADS) {
+        const u64 at = places.begin(place);
+        apart += are_apart(groups, at, at + 1 < groups.call.count ? at + 1 : at);
+    }
+    if (apart)
+        atomicAdd(&seen.apart, apart);
+    __syncthreads();
+    return seen.apart >= places.places / APART;
+}
 
 /* Of the sample, what a window that ends at `top` does not hold, and what the table does not take. Terms are taken to be as long as
  * they can be, but for bits below the lowest that any has. */
@@ -57,49 +90,60 @@ __device__ __forceinline__ void count_slow(unsigned samples, int top, int step, 
     __syncthreads();
 }
 
+/* How many parts of the results have planes that fit the cache: those of the rest, where terms lie on so many bits, and one of the window. */
+__device__ __forceinline__ unsigned count_open_parts(const rd_cuda_groups &groups, int bits) {
+    const u64 planes = (u64)bits / groups.step + 2, bytes = planes * sizeof(u64) * groups.results;
+    return groups.open_parts > 1
+               ? (unsigned)min((bytes + groups.part_bytes - 1) / groups.part_bytes, (u64)groups.open_parts)
+               : 1;
+}
+
 /* By a block, for a scan of floats. */
 template <class T> __device__ __forceinline__ void guess_with(const rd_cuda_groups &groups, Seen &seen) {
     const rd_cuda_groups_grid &grid = groups.grid[0];
-    const u64 count = groups.call.count, samples = min(count, (u64)SAMPLES);
+    const u64 count = groups.call.count;
+    const Places places(count, SAMPLES);
+    const unsigned samples = places.samples;
     if (threadIdx.x == 0) {
         seen.most = NO_END;
+        seen.least = INT16_MAX;
         seen.apart = seen.aside = seen.slow = 0;
     }
     __syncthreads();
-    int own = NO_END;
-    unsigned apart = 0;
+    int own = NO_END, own_least = INT16_MAX;
 #pragma unroll 4
-    for (u64 s = threadIdx.x; s < samples; s += GROUP_THREADS) {
-        /* Evenly apart; the quotient and the remainder apart, as the product of both would not fit. */
-        const u64 at = count / samples * s + count % samples * s / samples;
+    for (unsigned s = threadIdx.x; s < samples; s += GROUP_THREADS) {
+        const u64 at = places.of(s);
         const typename T::Bits x = element_at<T>(groups.call.x, at);
         const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, at) : x);
         const bool counts = term.special == FINITE && !term.is_zero() && is_counted(groups, at);
         const int end = counts ? term.exponent + term.length() : NO_END;
         own = max(own, end);
+        own_least = min(own_least, counts ? end - T::LENGTH : INT16_MAX);
         seen.end[s] = (int16_t)end;
-        if (groups.part_results < groups.results)
-            apart += are_apart(groups, at, at + 1 < count ? at + 1 : at);
     }
-    if (own != NO_END)
+    if (own != NO_END) {
         atomicMax(&seen.most, own);
-    if (apart)
-        atomicAdd(&seen.apart, apart);
+        atomicMin(&seen.least, own_least);
+    }
     __syncthreads();
     const int step = (int)groups.step, window = step * T::WINDOW, most = seen.most;
     int top = most == NO_END ? 0 : most + (samples < count ? T::PRODUCTS ? MARGIN_PRODUCTS : MARGIN : 0);
     top = max(min(top, grid.highest), grid.lowest + window);
-    count_slow<T>((unsigned)samples, top, step, grid.lowest, seen);
+    count_slow<T>(samples, top, step, grid.lowest, seen);
+    const bool overflows = seen.aside * count > (u64)grid.aside_room * samples,
+               crowded =
+                   groups.own_rest && seen.slow * count > (u64)RD_CUDA_GROUPS_SLOW_EACH * groups.results * samples,
+               open = groups.rest_room >= groups.results && (overflows || crowded);
+    const bool scattered = (groups.parts > 1 || (open && groups.open_parts > 1)) && is_scattered(groups, places, seen);
     if (threadIdx.x != 0)
         return;
     grid.header->unit = top - window;
     grid.header->first = (top - window - grid.lowest + step - 1) / step;
-    grid.header->scattered = seen.apart >= samples / APART;
-    const bool overflows = seen.aside * count > grid.aside_room * samples,
-               crowded =
-                   groups.own_rest && seen.slow * count > (u64)RD_CUDA_GROUPS_SLOW_EACH * groups.results * samples;
-    if (groups.rest_room >= groups.results && (overflows || crowded)) {
+    grid.header->scattered = scattered;
+    if (open) {
         grid.header->open = 1;
+        grid.header->open_parts = count_open_parts(groups, top - max(seen.least, grid.lowest));
         grid.header->low_below = UINT32_MAX;
         grid.header->high_above = grid.rest_planes;
     }

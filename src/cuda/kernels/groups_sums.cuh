@@ -17,14 +17,15 @@
  *      two words of 32 bits, as shared memory adds these fast. Results without a slot go to the planes. A warp that finds few of its
  *      results in the table leaves it alone. Where planes do not fit the L2 cache and results are scattered, several launches take
  *      a part of the results each: reading all elements again takes less time than memory takes for additions that miss the cache. So does
- *      one launch again and again where the rest of the planes is open and does not fit the cache.
+ *      one launch again and again where the rest of the planes is open and what the sample needs of it does not fit the cache.
  *   3. groups_finish (groups_finish.cu): what was put aside, if anything was; then each result is rounded.
  *
  * Each phase has a launch, the second one for each scan, and one more where there are initial values; blocks of a launch come while the one
  * before ends.
  *
- * Bounds. Fewer than 2^(63 - step) terms of a group keep a plane's word within 63 bits, and so the two words of a slot. Whether the
- * lower one was carried over is known from what an atomic addition found there: each addition carries its own to the upper one.
+ * Bounds. Fewer than 2^(63 - step) terms of a group keep a plane's word within 63 bits, and so the two words of a slot. Where there is one digit it
+ * has more bits in a slot than a plane has (RD_CUDA_GROUPS_TABLE_BITS), as a table is emptied before more is added to it than these
+ * allow. Whether the lower one was carried over is known from what an atomic addition found there: each addition carries its own to the upper one.
  *
  * Tables (state/table.h) take the planes as they are, and count what is special in a pass of its own, groups_special, which looks at
  * indices only of what it finds.
@@ -290,17 +291,17 @@ template <class T> struct Digits {
 
 /* Leaves out results of other parts. */
 template <int EACH>
-__device__ __forceinline__ void leave_part(const rd_cuda_groups &groups, unsigned part, unsigned (&result)[EACH]) {
+__device__ __forceinline__ void leave_part(unsigned part, unsigned part_results, unsigned (&result)[EACH]) {
 #pragma unroll
     for (int i = 0; i < EACH; i++)
-        if (result[i] - part * groups.part_results >= groups.part_results)
+        if (result[i] - part * part_results >= part_results)
             result[i] = NOWHERE;
 }
 
 /* All chunks of a block: of a part of the results, if they are parted. */
 template <class T, bool OPEN>
 __device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const Table<T> &table, const OpenRest &rest,
-                                           bool parted, unsigned part) {
+                                           bool parted, unsigned part, unsigned part_results) {
     const Window window(groups);
     const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH);
     const u64 chunks = (tiles + groups.chunk - 1) / groups.chunk;
@@ -313,7 +314,7 @@ __device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const T
             unsigned result[T::EACH];
             loaded.find(groups, first, result);
             if (parted)
-                leave_part(groups, OPEN ? part : groups.part, result);
+                leave_part(OPEN ? part : groups.part, OPEN ? part_results : groups.part_results, result);
             digits.template take<OPEN>(groups, window, rest, loaded, result, first);
             __syncwarp();
             digits.join_lanes();
@@ -336,10 +337,11 @@ template <class T> __device__ __noinline__ void add_openly(const rd_cuda_groups 
             *groups.grid[0].header, RD_CUDA_GROUPS_OPEN, *reinterpret_cast<u64 *>(room),
             [&](unsigned share, unsigned shares) { clear_rest(groups, 0, groups.grid[0].rest_planes, share, shares); });
     rest.clear_own(groups);
-    const unsigned parts = groups.grid[0].header->scattered ? groups.open_parts : 1;
+    const unsigned parts = groups.grid[0].header->scattered ? groups.grid[0].header->open_parts : 1,
+                   part_results = parted ? groups.part_results : (unsigned)((groups.results + parts - 1) / parts);
     for (unsigned part = 0; part < parts; part++) {
         table.open();
-        add_chunks<T, true>(groups, table, rest, parted || parts > 1, groups.part + part);
+        add_chunks<T, true>(groups, table, rest, parted || parts > 1, groups.part + part, part_results);
     }
     rest.flush_own(groups);
 }
@@ -358,7 +360,7 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
             add_openly<T>(groups, table.words, parted);
             return;
         }
-    add_chunks<T, false>(groups, table, OpenRest(groups), parted, 0);
+    add_chunks<T, false>(groups, table, OpenRest(groups), parted, 0, 0);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -186,6 +186,12 @@ template <class T> __device__ __forceinline__ int below_planes(int step) {
     return T::OF_FLOATS && T::TABLED == 1 ? min((int)RD_CUDA_GROUPS_TABLE_BITS, T::LENGTH + 31) - step : 0;
 }
 
+static_assert((u64)RD_CUDA_GROUPS_CHUNK_ELEMENTS << RD_CUDA_GROUPS_TABLE_BITS <= (u64)1 << 62, "slots hold their sums");
+static_assert(RD_CUDA_GROUPS_HALF_BITS + 31 > RD_CUDA_GROUPS_STEP_MOST &&
+                  (int)RD_CUDA_GROUPS_TABLE_BITS > (int)RD_CUDA_GROUPS_STEP_MOST &&
+                  (int)RD_CUDA_GROUPS_TABLE_BITS - (int)RD_CUDA_GROUPS_STEP_LEAST < (int)RD_CUDA_GROUPS_STEP_LEAST,
+              "digits have bits below their plane, all of which are the next one's");
+
 /* Calls add(plane, part) for the parts that a sum of digits has on the planes of the window: of those of one plane, or of two. */
 template <class T, class Add> __device__ __forceinline__ void for_parts(i64 sum, int digit, int step, Add add) {
     if constexpr (T::OF_FLOATS && T::TABLED == 1) {
