@@ -14,7 +14,7 @@
 #include <stdbool.h>
 #include <string.h>
 
-enum { PLACE = 64, WORDS = 75, CALLS = 50 };
+enum { PLACE = 64, WORDS = 75, CALLS = 50, TABLES = 8 };
 
 static const rd_nccl *nccl;
 static int passed, failed;
@@ -27,7 +27,10 @@ struct gpu {
     struct ncclComm *comm;
     rd_cu_address x, workspace, seen; /* seen: a result, and its outcome behind it */
     reduct_plan *exact, *fast;
-    reduct_table *groups; /* an accumulator for each */
+    rd_cu_address index;
+    reduct_table *groups[TABLES]; /* an accumulator for each */
+    int tables;
+    bool there; /* on the GPU */
 };
 
 struct gpus {
@@ -471,56 +474,94 @@ static void time_tables(const struct gpus *gpus, double seconds) {
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * Tables of accumulators, of which each rank has one, whose groups hold a number each
+ * Tables of accumulators, of which each rank has some, whose groups hold a number each
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static reduct_table *make_groups(void) {
+static reduct_table *make_groups(const char *device) {
     static const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
-    const reduct_table_options options = {.reductions = &sum, .reduction_count = 1, .groups = TABLE, .device = "cpu"};
+    const reduct_table_options options = {.reductions = &sum, .reduction_count = 1, .groups = TABLE, .device = device};
     reduct_error error;
     reduct_table *made = NULL;
     must(reduct_table_create(&options, &made, &error), &error);
     return made;
 }
 
-static void add_numbers(reduct_table *groups, double *x, uint64_t rank) {
+static const uint32_t *every_group(void) {
     static uint32_t index[TABLE];
-    const reduct_table_batch batch = {.x = x, .count = TABLE, .indices = index, .index = REDUCT_U32};
-    reduct_error error;
-    fill_table(x, rank);
     for (uint32_t i = 0; i < TABLE; i++)
         index[i] = i;
+    return index;
+}
+
+static void add_numbers(reduct_table *groups, const void *x, const void *index) {
+    const reduct_table_batch batch = {.x = x, .count = TABLE, .indices = index, .index = REDUCT_U32};
+    reduct_error error;
     must(reduct_table_add(groups, &batch, &error), &error);
+}
+
+/* On the GPUs, in whose memory the numbers are, or all on the host. */
+static void open_groups(struct gpus *gpus, bool there, int tables) {
+    for (int g = 0; g < gpus->count; g++) {
+        struct gpu *gpu = &gpus->of[g];
+        gpu->there = there;
+        gpu->tables = tables;
+        for (int t = 0; t < tables; t++)
+            gpu->groups[t] = make_groups(there ? gpu->name : "cpu");
+        cuda(driver->cuCtxSetCurrent(gpu->context));
+        cuda(driver->cuMemAlloc(&gpu->index, TABLE * sizeof(uint32_t)));
+        cuda(driver->cuMemcpyHtoDAsync(gpu->index, every_group(), TABLE * sizeof(uint32_t), gpu->stream));
+        cuda(driver->cuStreamSynchronize(gpu->stream));
+    }
+}
+
+static void close_groups(struct gpus *gpus) {
+    for (int g = 0; g < gpus->count; g++) {
+        struct gpu *gpu = &gpus->of[g];
+        while (gpu->tables)
+            reduct_table_destroy(gpu->groups[--gpu->tables]);
+        cuda(driver->cuCtxSetCurrent(gpu->context));
+        cuda(driver->cuMemFree(gpu->index));
+    }
 }
 
 static void fill_groups(const struct gpus *gpus, double *x) {
     for (int g = 0; g < gpus->count; g++) {
-        reduct_table_reset(gpus->of[g].groups);
-        add_numbers(gpus->of[g].groups, x, (uint64_t)g);
+        const struct gpu *gpu = &gpus->of[g];
+        fill_table(x, (uint64_t)g);
+        for (int t = 0; t < gpu->tables; t++) {
+            reduct_table_reset(gpu->groups[t]);
+            add_numbers(gpu->groups[t], gpu->there ? pointer(gpu->x, 0) : x,
+                        gpu->there ? pointer(gpu->index, 0) : every_group());
+        }
     }
 }
 
+/* One table after the other. */
 static void reduce_groups(const struct gpu *gpu, uint64_t count) {
     reduct_error error;
     (void)count;
-    must(reduct_nccl_allreduce_table(gpu->groups, gpu->comm, gpu->stream, &error), &error);
+    for (int t = 0; t < gpu->tables; t++)
+        must(reduct_nccl_allreduce_table(gpu->groups[t], gpu->comm, gpu->stream, &error), &error);
 }
 
-/* Every rank's table has the sums of one that was given all numbers. */
+/* Every rank's tables have the sums of one that was given all numbers. */
 static bool groups_agree(const struct gpus *gpus, double *x) {
     double *got = malloc(TABLE * sizeof *got);
-    reduct_table *all = make_groups();
+    reduct_table *all = make_groups("cpu");
     reduct_error error;
     bool same = true;
     if (!got)
         stop("memory", "none");
-    for (int g = 0; g < gpus->count; g++)
-        add_numbers(all, x, (uint64_t)g);
-    must(reduct_table_result(all, 0, REDUCT_DEFAULT, 0, TABLE, x, NULL, &error), &error);
     for (int g = 0; g < gpus->count; g++) {
-        must(reduct_table_result(gpus->of[g].groups, 0, REDUCT_DEFAULT, 0, TABLE, got, NULL, &error), &error);
-        same = same && memcmp(got, x, TABLE * sizeof *x) == 0;
+        fill_table(x, (uint64_t)g);
+        add_numbers(all, x, every_group());
     }
+    must(reduct_table_result(all, 0, REDUCT_DEFAULT, 0, TABLE, x, NULL, &error), &error);
+    for (int g = 0; g < gpus->count; g++)
+        for (int t = 0; t < gpus->of[g].tables; t++) {
+            must(reduct_table_result(gpus->of[g].groups[t], 0, REDUCT_DEFAULT, 0, TABLE, got, NULL, &error), &error);
+            same = same && memcmp(got, x, TABLE * sizeof *x) == 0;
+        }
     reduct_table_destroy(all);
     free(got);
     return same;
@@ -528,31 +569,31 @@ static bool groups_agree(const struct gpus *gpus, double *x) {
 
 /* They are filled anew for each run. */
 static void time_groups(const struct gpus *gpus, double *x, double seconds) {
+    const int tables = gpus->of[0].tables;
     double plain = 1e9, exact = 1e9;
     for (double began = now(); now() - began < seconds || exact == 1e9;) {
         fill_groups(gpus, x);
-        const double own = time_of(doubles_of_table, gpus, 0, CALLS), time = time_of(reduce_groups, gpus, 0, 1);
+        const double own = time_of(doubles_of_table, gpus, 0, CALLS),
+                     time = time_of(reduce_groups, gpus, 0, 1) / tables;
         plain = own < plain ? own : plain;
         exact = time < exact ? time : exact;
     }
-    printf("%4d a table of accumulators, %d groups: plain %.2f for as many doubles, exact %.2f; ratio %.3f\n",
-           gpus->count, TABLE, 1e6 * plain, 1e6 * exact, exact / plain);
+    printf("%4d a table of accumulators on the %s, %d groups: plain %.2f for as many doubles, exact %.2f; ratio %.3f\n",
+           gpus->count, gpus->of[0].there ? "GPU" : "host", TABLE, 1e6 * plain, 1e6 * exact, exact / plain);
 }
 
-static void run_groups(struct gpus *gpus, double *x, double seconds) {
-    for (int g = 0; g < gpus->count; g++)
-        gpus->of[g].groups = make_groups();
+static void run_groups(struct gpus *gpus, bool there, double *x, double seconds) {
+    open_groups(gpus, there, there && seconds > 0 ? TABLES : 1);
     fill_groups(gpus, x);
     time_of(reduce_groups, gpus, 0, 1);
     const bool good = groups_agree(gpus, x);
     if (!good)
-        printf("FAILED: a table of accumulators on %d GPUs\n", gpus->count);
+        printf("FAILED: a table of accumulators on the %s, %d GPUs\n", there ? "GPU" : "host", gpus->count);
     passed += good;
     failed += !good;
     if (seconds > 0)
         time_groups(gpus, x, seconds);
-    for (int g = 0; g < gpus->count; g++)
-        reduct_table_destroy(gpus->of[g].groups);
+    close_groups(gpus);
 }
 
 /* Verifies, and times where SECONDS are to be spent. */
@@ -570,7 +611,8 @@ static void run_tables(struct gpus *gpus, double seconds) {
     failed += !good;
     if (seconds > 0)
         time_tables(gpus, seconds);
-    run_groups(gpus, x, seconds);
+    run_groups(gpus, true, x, seconds);
+    run_groups(gpus, false, x, seconds);
     for (int g = 0; g < gpus->count; g++) {
         cuda(driver->cuCtxSetCurrent(gpus->of[g].context));
         cuda(driver->cuMemFree(gpus->of[g].workspace));

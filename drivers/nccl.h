@@ -27,6 +27,8 @@ enum { RD_NCCL_SUM = 0, RD_NCCL_MAX = 2, RD_NCCL_MIN = 3 };
     FUNCTION(ncclGroupEnd, (void)) \
     FUNCTION(ncclAllReduce, (const void *sent, void *received, size_t count, int type, int operation, \
                              struct ncclComm *comm, struct CUstream_st *stream)) \
+    FUNCTION(ncclReduce, (const void *sent, void *received, size_t count, int type, int operation, int root, \
+                          struct ncclComm *comm, struct CUstream_st *stream)) \
     FUNCTION(ncclAllGather, (const void *sent, void *received, size_t count, int type, struct ncclComm *comm, \
                              struct CUstream_st *stream))
 /* clang-format on */

@@ -84,8 +84,9 @@ REDUCT_API reduct_status reduct_nccl_allreduce_ranks(const reduct_nccl_rank *ran
 /* Tables of accumulators (reduct_table): in the place of what each group held comes what that group holds on all ranks together,
  * in their order; argmin and argmax tell places in all that the ranks' tables were given. Sums are exact, to the last bit those of
  * one table that was given everything. Group g means the same everywhere; tables with fewer groups get as many as the largest one
- * has. All reductions that tables have are so reduced, of tables on any device: what groups hold is in host memory, and goes
- * through the communicator's GPUs.
+ * has. All reductions that tables have are so reduced, of tables on any device: what groups hold in host memory goes through the
+ * communicator's GPUs. Where all that the ranks' tables hold is still in the memory of these, as batches of sums leave it there, it is
+ * reduced there, in place, and comes to no host.
  *
  * These functions wait, unlike all others here. Ranks have to look at what they hold, to agree for each 4096 groups on the range
  * of bits in which these lie; a group's sum then takes one word of a message, or a few, and those that range far more widely than

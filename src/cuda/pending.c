@@ -40,8 +40,7 @@ struct rd_cuda_extent rd_cuda_extent_of_both(const struct rd_cuda_extent *a, con
     return both;
 }
 
-/* What 2^headroom such sums come to. */
-static struct rd_cuda_extent times(const struct rd_cuda_extent *extent, unsigned headroom) {
+struct rd_cuda_extent rd_cuda_extent_of_sums(const struct rd_cuda_extent *extent, unsigned headroom) {
     struct rd_cuda_extent all = *extent;
     all.count = extent->count >> (63 - headroom) ? UINT64_MAX >> 1 : extent->count << headroom;
     for (int f = 0; f < 2; f++)
@@ -52,12 +51,11 @@ static struct rd_cuda_extent times(const struct rd_cuda_extent *extent, unsigned
 /* A value from -2^high to below 2^high takes the bits from `low` on, and one for the sign. */
 bool rd_cuda_numeral_form_for(const struct rd_cells *cells, const struct rd_cuda_extent *extent, unsigned headroom,
                               struct rd_cuda_numeral_form *form) {
-    const struct rd_cuda_extent all = times(extent, headroom);
-    unsigned bits = length_of(all.count) + !all.count;
+    unsigned bits = length_of(extent->count) + !extent->count;
     *form = (struct rd_cuda_numeral_form){.words = 1, .digit = DIGIT - headroom, .count_bits = bits};
     for (int f = 0; f < cells->fields; f++) {
-        form->bits[f] = is_zero(&all, f) ? 1 : (uint32_t)(all.high[f] - all.low[f]) + 1;
-        form->low[f] = is_zero(&all, f) ? 0 : all.low[f];
+        form->bits[f] = is_zero(extent, f) ? 1 : (uint32_t)(extent->high[f] - extent->low[f]) + 1;
+        form->low[f] = is_zero(extent, f) ? 0 : extent->low[f];
         bits += form->bits[f];
     }
     if (form->count_bits > 62 || bits > words_most(cells) * DIGIT)
@@ -89,6 +87,26 @@ static reduct_status find_kernel(struct rd_cuda_context *context, const struct r
 
 static uint64_t *words_at(rd_cu_address address) {
     return (uint64_t *)(uintptr_t)address;
+}
+
+reduct_status rd_cuda_numbers_reform(struct rd_cuda_context *context, const struct rd_cells *cells,
+                                     struct rd_cuda_numbers *numbers, const struct rd_cuda_numeral_form *form,
+                                     rd_cu_stream stream, reduct_error *error) {
+    rd_cu_function function;
+    struct rd_cuda_numerals numerals = {.groups = numbers->groups,
+                                        .from_groups = numbers->groups,
+                                        .from = words_at(numbers->words),
+                                        .to = words_at(numbers->words),
+                                        .old_form = numbers->form,
+                                        .form = *form};
+    reduct_status status = find_kernel(context, cells, &function, error);
+    if (status != REDUCT_OK)
+        return status;
+    const rd_cu_result result = start(context, function, stream, &numerals);
+    if (result != RD_CU_SUCCESS)
+        return rd_cuda_fail(context->device, result, "to write numbers of a table", error);
+    numbers->form = *form;
+    return REDUCT_OK;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -370,7 +388,7 @@ static struct rd_cuda_numerals describe(const struct rd_cuda_groups_pass *pass, 
 
 /* The notes lie behind the words. */
 static rd_cu_result make_numbers(const rd_cuda_driver *driver, struct rd_cuda_numbers *fresh, rd_cu_address *notes) {
-    const size_t words = (size_t)fresh->groups * fresh->form.words * sizeof(uint64_t);
+    const size_t words = (size_t)fresh->groups * fresh->room * sizeof(uint64_t);
     const rd_cu_result result = driver->cuMemAlloc(&fresh->words, words + sizeof(struct rd_cuda_numeral_notes));
     *notes = fresh->words + words;
     return result == RD_CU_SUCCESS ? driver->cuMemsetD8Async(*notes, 0, sizeof(struct rd_cuda_numeral_notes), NULL)
@@ -397,6 +415,7 @@ reduct_status rd_cuda_pending_add(const reduct_table *table, size_t state, const
     reduct_status status = find_kernel(pass->context, cells, &function, error);
     if (status != REDUCT_OK)
         return status;
+    fresh->room = fresh->form.words + (fresh->form.words < words_most(cells)); /* for what ranks have together */
     rd_cu_result result = make_numbers(driver, fresh, &notes_at);
     struct rd_cuda_numerals numerals = describe(pass, workspace, header, old, fresh);
     numerals.notes = (struct rd_cuda_numeral_notes *)(uintptr_t)notes_at;

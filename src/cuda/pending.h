@@ -17,6 +17,7 @@ struct rd_cuda_extent {
 /* The numerals of a state. */
 struct rd_cuda_numbers {
     rd_cu_address words; /* 0: there are none, and nothing of what follows */
+    unsigned room;       /* words of a numeral that there is memory for */
     uint64_t groups;
     struct rd_cuda_numeral_form form;
     struct rd_cuda_extent extent;
@@ -35,14 +36,19 @@ struct rd_cuda_pending *rd_cuda_pending_of(const reduct_table *table);
 /* The numerals of a table that hold all of it, in a context's memory, for all of its groups: of each state some. Otherwise null. */
 struct rd_cuda_numbers *rd_cuda_pending_all(const reduct_table *table, const struct rd_cuda_context *context);
 
-/* What 2^headroom extents come to at most, if each lies within this one; how numerals of such extents are written, so that words of so many
- * add up. False where no form has room. */
+/* That of groups that hold nothing; one in which what lies in either does; and sums of 2^headroom groups that lie in it. */
+struct rd_cuda_extent rd_cuda_extent_none(void);
+struct rd_cuda_extent rd_cuda_extent_of_both(const struct rd_cuda_extent *a, const struct rd_cuda_extent *b);
+struct rd_cuda_extent rd_cuda_extent_of_sums(const struct rd_cuda_extent *extent, unsigned headroom);
+
+/* How numerals are written that lie in an extent, as do the sums of those of up to 2^headroom tables. False where no form has room. */
 bool rd_cuda_numeral_form_for(const struct rd_cells *cells, const struct rd_cuda_extent *extent, unsigned headroom,
                               struct rd_cuda_numeral_form *form);
 
-/* An extent that no group lies in, and one that both lie in. */
-struct rd_cuda_extent rd_cuda_extent_none(void);
-struct rd_cuda_extent rd_cuda_extent_of_both(const struct rd_cuda_extent *a, const struct rd_cuda_extent *b);
+/* Queues that numerals are written in another form, where they are. It must have room for them. With their context current. */
+reduct_status rd_cuda_numbers_reform(struct rd_cuda_context *context, const struct rd_cells *cells,
+                                     struct rd_cuda_numbers *numbers, const struct rd_cuda_numeral_form *form,
+                                     rd_cu_stream stream, reduct_error *error);
 
 /* What a pass over groups left in its workspace, of which the headers are here, is added to what is pending of a state: as new
  * numerals, which the caller has to make those of the table, or to drop. The default stream has been waited for, and is again. `made` is

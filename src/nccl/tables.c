@@ -2,7 +2,8 @@
  *
  * Cells are in host memory, those of tables on a CUDA device, too. So each message is written to page-locked memory, goes to the device,
  * where NCCL reduces it, and comes back, all in the caller's stream. While one is under way, the next is written and the one before is
- * read.
+ * read. Only where all that the ranks' tables hold is pending on the communicator's devices (cuda/pending.h) nothing of it comes to the
+ * host: all write their numerals in the form that has room for what these come to, and NCCL adds the words.
  *
  * NCCL adds and finds the least of integers. What merges by bits goes as counts, a few bits for each, which add; of pairs first the least
  * first words are found, and then the least second words of those that have these. */
@@ -12,6 +13,7 @@
 #include "cuda/backend.h"
 #include "cuda/channel.h"
 #include "cuda/kernels/tuning.h"
+#include "cuda/pending.h"
 #include "nccl/calls.h"
 #include "state/join.h"
 
@@ -26,12 +28,21 @@
 enum { SLOTS = 2, SLOT = RD_CUDA_STAGE_BYTES / SLOTS / 8 };
 _Static_assert(SLOT >= RD_JOIN_PART / 2 * 32, "bits of a part have room, of however many ranks");
 
+/* The most states of a table that is not brought to the host. */
+enum { PENDING_MOST = 8 };
+
 /* What each rank tells all others. */
 struct record {
     uint64_t signature, groups, seen;
     int64_t root, status;
+    uint64_t pending; /* states, if all that the table holds is; otherwise 0 */
+    struct {
+        struct rd_cuda_extent extent;
+        uint64_t room; /* words of a numeral */
+    } of_state[PENDING_MOST];
     char message[240];
 };
+_Static_assert(sizeof(struct record) % sizeof(int64_t) == 0, "records are words");
 enum { RECORD = sizeof(struct record) / sizeof(int64_t), RANKS_MOST = SLOTS * SLOT / RECORD };
 
 /* One rank of those that the calling thread has. */
@@ -41,7 +52,8 @@ struct part {
     int rank, ranks;
     struct rd_cuda_context *context;
     struct rd_cuda_channel *channel;
-    uint64_t before; /* elements of the ranks before this one */
+    struct rd_cuda_numbers *pending; /* of each state, if all that the table holds is; otherwise null */
+    uint64_t before;                 /* elements of the ranks before this one */
     struct rd_join *join;
     struct rd_join_message asked;
     struct rd_join_part at[SLOTS]; /* what the slots hold */
@@ -173,7 +185,17 @@ static reduct_status await(struct call *call, reduct_error *error) {
  * What ranks tell each other
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static void fill_record(const struct call *call, const struct part *part) {
+static void tell_of_pending(struct part *part, struct record *record) {
+    const reduct_table *table = part->of->table;
+    part->pending = table->states <= PENDING_MOST ? rd_cuda_pending_all(table, part->context) : NULL;
+    record->pending = part->pending ? table->states : 0;
+    for (size_t s = 0; s < record->pending; s++) {
+        record->of_state[s].extent = part->pending[s].extent;
+        record->of_state[s].room = part->pending[s].room;
+    }
+}
+
+static void fill_record(const struct call *call, struct part *part) {
     const reduct_table *table = part->of->table;
     struct record *record = (struct record *)part->channel->staging + part->rank;
     *record = (struct record){.groups = reduct_table_groups(table),
@@ -182,6 +204,7 @@ static void fill_record(const struct call *call, const struct part *part) {
     if (table) {
         record->signature = reduct_joining.signature(table);
         record->seen = reduct_joining.seen(table);
+        tell_of_pending(part, record);
     }
     memcpy(record->message, part->failure.message, sizeof record->message);
 }
@@ -512,8 +535,108 @@ static void finish(struct call *call, struct part *part) {
     part->join = NULL;
 }
 
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What is pending everywhere
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A state on all ranks. */
+struct pending_state {
+    struct rd_cuda_extent extent;
+    struct rd_cuda_numeral_form form;
+};
+
+/* Whether all ranks have it pending, in as many groups, and room for what it comes to: the same answer everywhere. */
+static bool find_form(const struct call *call, size_t s, struct pending_state *state) {
+    const int ranks = call->part->ranks;
+    const struct record *record = call->part->channel->staging;
+    const unsigned headroom = ranks > 1 ? 32 - (unsigned)__builtin_clz((unsigned)ranks - 1) : 0;
+    struct rd_cuda_extent extent = rd_cuda_extent_none();
+    uint64_t room = UINT64_MAX;
+    for (int r = 0; r < ranks; r++) {
+        if (s >= record[r].pending || record[r].groups != call->groups)
+            return false;
+        extent = rd_cuda_extent_of_both(&extent, &record[r].of_state[s].extent);
+        room = record[r].of_state[s].room < room ? record[r].of_state[s].room : room;
+    }
+    state->extent = rd_cuda_extent_of_sums(&extent, headroom);
+    return rd_cuda_numeral_form_for(&call->part->of->table->cells[s], &state->extent, headroom, &state->form) &&
+           state->form.words <= room;
+}
+
+/* Returns how many states there are; 0 where not all can be reduced as they are. */
+static size_t find_forms(const struct call *call, struct pending_state state[PENDING_MOST]) {
+    const size_t states = call->part->of->table->states;
+    for (size_t s = 0; s < states; s++)
+        if (!find_form(call, s, &state[s]))
+            return 0;
+    return states;
+}
+
+/* Queues that a rank's numerals are written as all ranks' are. */
+static reduct_status reform(const struct part *part, const struct pending_state *state, size_t states,
+                            reduct_error *error) {
+    struct rd_cuda_stay stay;
+    reduct_status status = rd_cuda_enter_context(part->context, &stay, error);
+    if (status != REDUCT_OK)
+        return status;
+    for (size_t s = 0; s < states && status == REDUCT_OK; s++)
+        status = rd_cuda_numbers_reform(part->context, &part->of->table->cells[s], &part->pending[s], &state[s].form,
+                                        part->of->stream, error);
+    rd_cuda_leave(part->context->device, &stay);
+    return status;
+}
+
+/* Queues that they are added, where they are. What is for one rank leaves those of others. */
+static reduct_status add_numerals(const struct call *call, size_t states, reduct_error *error) {
+    const rd_nccl *nccl = call->nccl;
+    int result = nccl->ncclGroupStart();
+    for (size_t i = 0; i < call->count; i++)
+        for (size_t s = 0; s < states && result == RD_NCCL_SUCCESS; s++) {
+            const reduct_nccl_table *of = call->part[i].of;
+            const struct rd_cuda_numbers *numbers = &call->part[i].pending[s];
+            void *words = (void *)(uintptr_t)numbers->words;
+            const size_t count = (size_t)(numbers->groups * numbers->form.words);
+            result = call->for_all
+                         ? nccl->ncclAllReduce(words, words, count, RD_NCCL_UINT64, RD_NCCL_SUM, of->comm, of->stream)
+                         : nccl->ncclReduce(words, writes(call, &call->part[i]) ? words : NULL, count, RD_NCCL_UINT64,
+                                            RD_NCCL_SUM, call->root, of->comm, of->stream);
+        }
+    const int ended = nccl->ncclGroupEnd();
+    return rd_nccl_fail(nccl, result != RD_NCCL_SUCCESS ? result : ended, error);
+}
+
+/* What numerals are like now. As channels, those that a GPU may still write to are nobody's from now on. */
+static void settle_pending(const struct call *call, struct rd_cuda_numbers *numbers, const struct pending_state *state,
+                           bool written) {
+    if (call->lost)
+        *numbers = (struct rd_cuda_numbers){.words = 0};
+    else if (written)
+        numbers->extent = state->extent;
+}
+
+static reduct_status reduce_pending(struct call *call, const struct pending_state *state, size_t states,
+                                    reduct_error *error) {
+    reduct_status status = REDUCT_OK;
+    for (size_t i = 0; i < call->count && status == REDUCT_OK; i++)
+        status = reform(&call->part[i], state, states, error);
+    if (status == REDUCT_OK && call->groups)
+        status = add_numerals(call, states, error);
+    if (lose(call, status) == REDUCT_OK)
+        status = await(call, error);
+    for (size_t i = 0; i < call->count; i++)
+        for (size_t s = 0; s < states; s++)
+            settle_pending(call, &call->part[i].pending[s], &state[s], writes(call, &call->part[i]));
+    for (size_t i = 0; i < call->count && status == REDUCT_OK; i++)
+        if (writes(call, &call->part[i]))
+            call->part[i].of->table->seen = call->seen;
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------------------------------------ */
+
 /* With all channels taken. */
 static reduct_status reduce(struct call *call, reduct_error *error) {
+    struct pending_state state[PENDING_MOST];
     reduct_error local;
     for (size_t i = 0; i < call->count; i++)
         if (check_part(call, &call->part[i], &local) != REDUCT_OK)
@@ -523,6 +646,9 @@ static reduct_status reduce(struct call *call, reduct_error *error) {
         status = compare(call, error);
     if (status != REDUCT_OK)
         return status;
+    const size_t states = find_forms(call, state);
+    if (states)
+        return reduce_pending(call, state, states, error);
     for (size_t i = 0; i < call->count; i++)
         open_join(call, &call->part[i]);
     status = agree(call, error);

@@ -17,6 +17,7 @@
 #define API __attribute__((visibility("default")))
 
 enum { RANKS = 64, ROUNDS = 8, OPERATIONS = 2 * RANKS, PATIENCE = 60 };
+enum { EVERYONE = -1 };
 enum { INVALID_ARGUMENT = 4, INVALID_USAGE = 5, REMOTE_ERROR = 6 };
 
 int cuLaunchHostFunc(struct CUstream_st *stream, void (*call)(void *argument), void *argument);
@@ -26,7 +27,7 @@ struct operation {
     const void *sent;
     void *received;
     size_t count;
-    int type, operation;
+    int type, operation, root; /* root: whose result it is, or EVERYONE's */
     struct ncclComm *comm;
     struct CUstream_st *stream;
 };
@@ -37,7 +38,8 @@ struct group {
     pthread_cond_t done;
     int size, left; /* left: communicators that are not yet destroyed */
     uint64_t completed;
-    bool broken; /* whether a test has broken it: nothing is moved any more */
+    bool broken;    /* whether a test has broken it: nothing is moved any more */
+    uint64_t lasts; /* it breaks when a rank asks for more rounds than these */
     struct round {
         int arrived;
         struct operation of[RANKS];
@@ -68,7 +70,8 @@ static void add_all(const struct group *group, const struct round *round) {
         for (size_t i = 0; i < count; i++)
             sums[i] += ((const uint64_t *)round->of[r].sent)[i];
     for (int r = 0; r < group->size; r++)
-        memcpy(round->of[r].received, sums, count * sizeof *sums);
+        if (round->of[r].root == EVERYONE || round->of[r].root == r)
+            memcpy(round->of[r].received, sums, count * sizeof *sums);
     free(sums);
 }
 
@@ -121,8 +124,9 @@ static void gather_all(const struct group *group, const struct round *round) {
 static void complete(struct group *group, struct round *round) {
     for (int r = 1; r < group->size; r++)
         if (round->of[r].gathers != round->of[0].gathers || round->of[r].count != round->of[0].count ||
-            round->of[r].type != round->of[0].type || round->of[r].operation != round->of[0].operation)
-            complain("ranks call different functions, or with other counts, types or operations");
+            round->of[r].type != round->of[0].type || round->of[r].operation != round->of[0].operation ||
+            round->of[r].root != round->of[0].root)
+            complain("ranks call different functions, or with other counts, types, operations or roots");
     if (round->of[0].gathers)
         gather_all(group, round);
     else if (round->of[0].operation == RD_NCCL_MAX)
@@ -182,9 +186,16 @@ static bool is_broken(struct group *group) {
     return broken;
 }
 
+static void wear(const struct ncclComm *comm) {
+    pthread_mutex_lock(&comm->group->lock);
+    comm->group->broken = comm->group->broken || comm->posted >= comm->group->lasts;
+    pthread_mutex_unlock(&comm->group->lock);
+}
+
 static void perform(void *argument) {
     const struct calls *calls = argument;
     uint64_t completed[OPERATIONS];
+    wear(calls->of[0].comm);
     if (is_broken(calls->of[0].comm->group))
         return;
     for (size_t i = 0; i < calls->count; i++)
@@ -248,7 +259,16 @@ API int ncclAllReduce(const void *sent, void *received, size_t count, int type, 
             ? type != RD_NCCL_INT64
             : operation != RD_NCCL_SUM || (type != RD_NCCL_INT64 && type != RD_NCCL_UINT64 && type != RD_NCCL_FLOAT64))
         return INVALID_ARGUMENT;
-    return add(&(struct operation){false, sent, received, count, type, operation, comm, stream});
+    return add(&(struct operation){false, sent, received, count, type, operation, EVERYONE, comm, stream});
+}
+
+API int ncclReduce(const void *sent, void *received, size_t count, int type, int operation, int root,
+                   struct ncclComm *comm, struct CUstream_st *stream);
+API int ncclReduce(const void *sent, void *received, size_t count, int type, int operation, int root,
+                   struct ncclComm *comm, struct CUstream_st *stream) {
+    if (operation != RD_NCCL_SUM || type != RD_NCCL_UINT64 || root < 0 || root >= comm->group->size)
+        return INVALID_ARGUMENT;
+    return add(&(struct operation){false, sent, received, count, type, operation, root, comm, stream});
 }
 
 API int ncclAllGather(const void *sent, void *received, size_t count, int type, struct ncclComm *comm,
@@ -257,7 +277,7 @@ API int ncclAllGather(const void *sent, void *received, size_t count, int type, 
                       struct CUstream_st *stream) {
     if (type != RD_NCCL_UINT64)
         return INVALID_ARGUMENT;
-    return add(&(struct operation){true, sent, received, count, type, -1, comm, stream});
+    return add(&(struct operation){true, sent, received, count, type, -1, EVERYONE, comm, stream});
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -270,6 +290,7 @@ API int ncclCommInitAll(struct ncclComm **comms, int count, const int *devices) 
     if (!group || count < 1 || count > RANKS)
         return INVALID_ARGUMENT;
     group->size = group->left = count;
+    group->lasts = UINT64_MAX;
     pthread_mutex_init(&group->lock, NULL);
     pthread_cond_init(&group->done, NULL);
     for (int r = 0; r < count; r++) {
@@ -310,6 +331,14 @@ API void emulated_nccl_break(struct ncclComm *comm);
 API void emulated_nccl_break(struct ncclComm *comm) {
     pthread_mutex_lock(&comm->group->lock);
     comm->group->broken = true;
+    pthread_mutex_unlock(&comm->group->lock);
+}
+
+/* The same after so many rounds more, when a rank comes to the next one. */
+API void emulated_nccl_break_after(struct ncclComm *comm, int rounds);
+API void emulated_nccl_break_after(struct ncclComm *comm, int rounds) {
+    pthread_mutex_lock(&comm->group->lock);
+    comm->group->lasts = comm->group->completed + (uint64_t)rounds;
     pthread_mutex_unlock(&comm->group->lock);
 }
 

@@ -7,20 +7,24 @@
 #include <reduct/nccl.h>
 
 #include <dlfcn.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
+#include "cuda/pending.h"
 #include "cuda/table.h"
 #include "cuda_support.h"
 #include "drivers/nccl.h"
 
-enum { RANKS = 4, REDUCTIONS = 32, MOST = 1500, EVERYONE = -1, TOGETHER = -2, SKIPPED = 77 };
+enum { RANKS = 4, REDUCTIONS = 32, MOST = 1500, EVERYONE = -1, TOGETHER = -2, SKIPPED = 77, PATIENCE = 120 };
 
 static const rd_nccl *nccl;
 static int most_ranks;
 static void (*break_emulated)(struct ncclComm *comm); /* null: NCCL is no emulated one */
+static void (*break_after)(struct ncclComm *comm, int rounds);
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Memory that runs out, of one thread: the linker diverts malloc and its kin (--wrap)
@@ -105,6 +109,21 @@ static void close_ranks(struct ranks *ranks) {
     CU(gpu.driver->cuCtxSetCurrent(gpu.primary));
 }
 
+/* Those that tests share, of each number of ranks: NCCL takes most of a second to open a communicator and to end it. */
+static struct ranks shared[RANKS + 1];
+
+static struct ranks shared_ranks(int count) {
+    if (!shared[count].count)
+        open_ranks(&shared[count], count);
+    return shared[count];
+}
+
+static void close_shared_ranks(void) {
+    for (int count = 1; count <= RANKS; count++)
+        if (shared[count].count)
+            close_ranks(&shared[count]);
+}
+
 static void *reduce_one(void *argument) {
     struct rank *rank = argument;
     reduct_error error = {.status = REDUCT_OK};
@@ -119,12 +138,14 @@ static void *reduce_one(void *argument) {
     return NULL;
 }
 
-/* A thread for each. */
+/* A thread for each. Ranks that wait for one that never comes end the program. */
 static void reduce_apart(struct ranks *ranks) {
+    alarm(PATIENCE);
     for (int r = 0; r < ranks->count; r++)
         assert_int_equal(pthread_create(&ranks->of[r].thread, NULL, reduce_one, &ranks->of[r]), 0);
     for (int r = 0; r < ranks->count; r++)
         pthread_join(ranks->of[r].thread, NULL);
+    alarm(0);
 }
 
 static void reduce_together(struct ranks *ranks) {
@@ -133,7 +154,9 @@ static void reduce_together(struct ranks *ranks) {
     for (int r = 0; r < ranks->count; r++)
         all[r] =
             (reduct_nccl_table){.table = ranks->of[r].table, .comm = ranks->of[r].comm, .stream = ranks->of[r].stream};
+    alarm(PATIENCE);
     error.status = reduct_nccl_allreduce_table_ranks(all, (size_t)ranks->count, &error);
+    alarm(0);
     for (int r = 0; r < ranks->count; r++)
         ranks->of[r].error = error;
 }
@@ -399,8 +422,7 @@ static void products(void **state) {
     open_grouped(&all, MOST);
     oracle_init(&all.oracle);
     for (int count = 1; count <= most_ranks; count++) {
-        struct ranks ranks;
-        open_ranks(&ranks, count);
+        struct ranks ranks = shared_ranks(count);
         for (size_t t = 0; t < element_count; t++)
             for (int nan = 0; nan < (elements[t]->class == FLOAT ? 3 : 1); nan++)
                 for (uint32_t flags = 0; flags < 2; flags++) {
@@ -422,7 +444,6 @@ static void products(void **state) {
                     fill_few(&rng, &all, count, nan == REDUCT_NAN_ERROR);
                     check_tables(&rng, &all, &ranks, any_way(&rng, count), UINT64_MAX);
                 }
-        close_ranks(&ranks);
     }
     oracle_clear(&all.oracle);
     close_grouped(&all);
@@ -441,16 +462,14 @@ static void long_tables(void **state) {
     for (uint64_t i = 0, times = test_scaled(24, 6); i < times; i++) {
         const int count = most_ranks - (int)(i / 3 % (uint64_t)most_ranks);
         const reduct_nan nan = rng_below(&rng, 2) ? REDUCT_NAN_IGNORE : REDUCT_NAN_PROPAGATE;
-        struct ranks ranks;
+        struct ranks ranks = shared_ranks(count);
         all.type = rng_below(&rng, 2) ? test_type(REDUCT_F64) : elements[rng_below(&rng, element_count)];
         all.reductions = 0;
         all.two = false;
         for (size_t k = 0; k < ASKED; k++)
             ask(&all, any_reduction(&rng, all.type, nan));
         fill_many(&rng, &all, count, i % 6 ? SOME : MANY);
-        open_ranks(&ranks, count);
         check_tables(&rng, &all, &ranks, any_way(&rng, count), CHECKED);
-        close_ranks(&ranks);
     }
     oracle_clear(&all.oracle);
     close_grouped(&all);
@@ -467,8 +486,7 @@ static void bits(void **state) {
         uint32_t *group = test_alloc(GROUPS * sizeof *group);
         uint64_t *best = test_alloc(GROUPS * sizeof *best);
         reduct_reduction reductions[4];
-        struct ranks ranks;
-        open_ranks(&ranks, count);
+        struct ranks ranks = shared_ranks(count);
         for (size_t o = 0; o < 4; o++)
             reductions[o] = test_reduction(ops[o], REDUCT_U64, REDUCT_DEFAULT);
         for (int r = 0; r < count; r++) {
@@ -500,12 +518,198 @@ static void bits(void **state) {
             }
             reduct_table_destroy(ranks.of[r].table);
         }
-        close_ranks(&ranks);
         free(x);
         free(expected);
         free(group);
         free(best);
     }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Tables that devices have
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* What a rank's table is like: all of it pending; of which some is on the host, too; on the host alone; of values that are a little, or
+ * too far, from those of others: for the memory that these have, or for any. */
+enum kind { PENDING, BESIDE, AT_HOME, NEAR, FAR, FARTHEST, KINDS };
+
+/* One table of each rank, another of the same, and the CPU's of what all have. */
+struct devices {
+    struct ranks *ranks;
+    reduct_reduction reduction[REDUCTIONS];
+    size_t reductions;
+    const struct test_type *type;
+    uint64_t groups;
+    reduct_table *again[RANKS], *whole;
+};
+
+static reduct_table *table_on(const struct devices *all, const char *device) {
+    const reduct_table_options options = {.reductions = all->reduction,
+                                          .reduction_count = all->reductions,
+                                          .groups = all->groups,
+                                          .device = device,
+                                          .threads = 1};
+    reduct_table *made = NULL;
+    test_status(reduct_table_create(&options, &made, NULL), REDUCT_OK);
+    return made;
+}
+
+static void add_batch(struct rng *rng, const struct devices *all, int rank, int exponent) {
+    enum { COUNT = 300 };
+    double x[COUNT], y[COUNT];
+    uint32_t group[COUNT];
+    const bool is_float = all->type->class == FLOAT;
+    bool two = false;
+    for (size_t i = 0; i < all->reductions; i++)
+        two = two || test_operator(all->reduction[i].op)->inputs == 2;
+    for (size_t i = 0; i < COUNT; i++) {
+        const double value = (double)(1 + rng_below(rng, 1000));
+        values_put(all->type, x, i, is_float ? ldexp(rng_next(rng) & 1 ? value : -value, exponent) : value / 10);
+        values_put(all->type, y, i, (double)(1 + rng_below(rng, 100)));
+        group[i] = (uint32_t)rng_below(rng, all->groups);
+    }
+    const reduct_table_batch batch = {
+        .x = x, .y = two ? y : NULL, .count = COUNT, .indices = group, .index = REDUCT_U32};
+    reduct_table *const tables[] = {all->ranks->of[rank].table, all->again[rank], all->whole};
+    for (size_t t = 0; t < sizeof tables / sizeof *tables; t++)
+        test_status(reduct_table_add(tables[t], &batch, NULL), REDUCT_OK);
+}
+
+/* Two batches each, of which the second may go to the host. */
+static void fill_devices(struct rng *rng, struct devices *all, const enum kind *kinds) {
+    const bool is_long = all->type->size == 8;
+    const int exponents[KINDS] = {[FAR] = is_long ? -250 : -90, [FARTHEST] = is_long ? -700 : -90};
+    for (int r = 0; r < all->ranks->count; r++) {
+        const enum kind kind = kinds[r];
+        char name[16];
+        snprintf(name, sizeof name, "cuda:%d", all->ranks->of[r].device);
+        all->ranks->of[r].table = table_on(all, kind == AT_HOME ? "cpu" : name);
+        all->again[r] = table_on(all, "cpu");
+        for (int batch = 0; batch < 2; batch++) {
+            rd_cuda_table_least = kind == BESIDE && batch ? 1 << 14 : 200;
+            add_batch(rng, all, r, kind == NEAR ? r - 5 : exponents[kind]);
+        }
+        rd_cuda_table_least = 200;
+    }
+}
+
+static struct rd_cuda_context *context_of(const struct rank *rank) {
+    const struct rd_cuda_pending *pending = rd_cuda_pending_of(rank->table);
+    return pending ? pending->context : NULL;
+}
+
+static bool is_pending(const struct rank *rank) {
+    return rd_cuda_pending_all(rank->table, context_of(rank)) != NULL;
+}
+
+static void assert_same(const reduct_table *table, const reduct_table *expected, const char *where) {
+    size_t bytes;
+    unsigned char *saved = bytes_of(expected, &bytes);
+    assert_holds(table, saved, bytes, where);
+    free(saved);
+}
+
+/* Reduces in one of the ways, and again: the second time to what the first one came to on as many ranks as get it. */
+static void reduce_devices(struct rng *rng, struct devices *all, const enum kind *kinds, int way) {
+    struct ranks *ranks = all->ranks;
+    bool pending = true, far = false;
+    char where[64];
+    all->whole = table_on(all, "cpu");
+    fill_devices(rng, all, kinds);
+    for (int r = 0; r < ranks->count; r++) {
+        pending = pending && is_pending(&ranks->of[r]);
+        far = far || kinds[r] >= FAR;
+        assert_true(is_pending(&ranks->of[r]) == (kinds[r] != BESIDE && kinds[r] != AT_HOME));
+    }
+    for (int times = 0; times < 2; times++) {
+        reduct_table *sum = table_on(all, "cpu");
+        for (int r = 0; r < ranks->count; r++)
+            test_status(reduct_table_merge(sum, all->again[r], NULL, NULL), REDUCT_OK);
+        assert_same(sum, times ? sum : all->whole, "the sum");
+        reduce_ranks(ranks, way);
+        assert_all_well(ranks);
+        for (int r = 0; r < ranks->count; r++) {
+            if (gets(way, r)) {
+                test_status(reduct_table_swap(all->again[r], sum, NULL), REDUCT_OK);
+                reduct_table_reset(sum);
+                test_status(reduct_table_merge(sum, all->again[r], NULL, NULL), REDUCT_OK);
+            }
+            if (!far) /* nothing of it came to the host; of what was there all did */
+                assert_true(is_pending(&ranks->of[r]) == (pending && all->reductions < 9));
+        }
+        reduct_table_destroy(sum);
+    }
+    if (pending && !far && rng_next(rng) & 1) /* goes on being added to */
+        for (int r = 0; r < ranks->count; r++)
+            add_batch(rng, all, r, 0);
+    for (int r = 0; r < ranks->count; r++) {
+        snprintf(where, sizeof where, "rank %d of %d, way %d", r, ranks->count, way);
+        assert_same(ranks->of[r].table, all->again[r], where);
+        reduct_table_destroy(ranks->of[r].table);
+        reduct_table_destroy(all->again[r]);
+    }
+    reduct_table_destroy(all->whole);
+}
+
+/* Sums that are pending on all ranks stay on the devices; others go the other way, with the same bits. */
+static void on_devices(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1,        REDUCT_SUMSQ,
+                                          REDUCT_DOT, REDUCT_VAR,  REDUCT_WEIGHTED_MEAN};
+    static const reduct_type types[] = {REDUCT_F64, REDUCT_F64, REDUCT_F32, REDUCT_I32};
+    struct rng rng = rng_of(test_seed() + 514);
+    for (uint64_t i = test_scaled(120, 30); i-- > 0;) {
+        struct ranks ranks = shared_ranks(1 + (int)rng_below(&rng, (uint64_t)most_ranks));
+        struct devices all = {.ranks = &ranks, .groups = rng_next(&rng) & 1 ? 1 + rng_below(&rng, 40) : 250};
+        enum kind kinds[RANKS];
+        all.type = test_type(types[rng_below(&rng, sizeof types / sizeof *types)]);
+        const size_t count = 1 + rng_below(&rng, 3);
+        for (size_t o = 0; o < sizeof ops / sizeof *ops && all.reductions < count; o++)
+            if (oracle_has(ops[o], all.type->type) && (rng_below(&rng, 3) == 0 || all.reductions == 0))
+                all.reduction[all.reductions++] = test_reduction(ops[o], all.type->type, REDUCT_DEFAULT);
+        const uint64_t mixed = rng_below(&rng, 4);
+        for (int r = 0; r < ranks.count; r++)
+            kinds[r] = mixed == 0           ? (enum kind)rng_below(&rng, KINDS)
+                       : mixed == 1         ? rng_next(&rng) & 1 ? FAR : PENDING
+                       : rng_next(&rng) & 1 ? NEAR
+                                            : PENDING;
+        for (int r = 0; r < ranks.count; r++)
+            if (kinds[r] >= FAR && all.type->class != FLOAT)
+                kinds[r] = PENDING;
+        reduce_devices(&rng, &all, kinds, any_way(&rng, ranks.count));
+    }
+}
+
+/* Ranks whose tables have other groups, or more states than are told of: the other way. */
+static void not_on_devices(void **state) {
+    (void)state;
+    struct rng rng = rng_of(test_seed() + 515);
+    struct ranks ranks = shared_ranks(most_ranks);
+    struct devices all = {.ranks = &ranks, .groups = 20, .type = test_type(REDUCT_F64)};
+    enum kind kinds[RANKS] = {PENDING};
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_NORM1, REDUCT_SUMSQ, REDUCT_DOT, REDUCT_WEIGHTED_MEAN};
+    for (size_t o = 0; o < sizeof ops / sizeof *ops; o++) /* a state each */
+        for (int nan = 0; nan < 2; nan++) {
+            all.reduction[all.reductions] = test_reduction(ops[o], REDUCT_F64, REDUCT_DEFAULT);
+            all.reduction[all.reductions++].nan = (reduct_nan)nan;
+        }
+    reduce_devices(&rng, &all, kinds, EVERYONE);
+    all.reductions = 1;
+    all.whole = table_on(&all, "cpu");
+    fill_devices(&rng, &all, kinds);
+    const int last = ranks.count - 1;
+    test_status(reduct_table_resize(ranks.of[last].table, 25, NULL), REDUCT_OK);
+    test_status(reduct_table_resize(all.whole, 25, NULL), REDUCT_OK);
+    add_batch(&rng, &all, last, 0);
+    assert_true(is_pending(&ranks.of[last]));
+    reduce_ranks(&ranks, TOGETHER);
+    assert_all_well(&ranks);
+    for (int r = 0; r < ranks.count; r++) {
+        assert_same(ranks.of[r].table, all.whole, "more groups on one rank");
+        reduct_table_destroy(ranks.of[r].table);
+        reduct_table_destroy(all.again[r]);
+    }
+    reduct_table_destroy(all.whole);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -523,20 +727,18 @@ static reduct_table *small_table(const reduct_reduction *reduction, uint64_t gro
 static const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64},
                               greatest = {.op = REDUCT_MAX, .element = REDUCT_F64};
 
-/* Ranks with a table of one group each, which holds 1. */
-static void open_small(struct ranks *ranks, int count) {
+/* Gives each rank a table of one group, which holds 1. */
+static void make_small(struct ranks *ranks) {
     static const double one = 1;
-    open_ranks(ranks, count);
-    for (int r = 0; r < count; r++) {
+    for (int r = 0; r < ranks->count; r++) {
         ranks->of[r].table = small_table(&sum, 1);
         test_status(reduct_table_add_group(ranks->of[r].table, 0, &one, NULL, 1, NULL), REDUCT_OK);
     }
 }
 
-static void close_small(struct ranks *ranks) {
+static void destroy_tables(struct ranks *ranks) {
     for (int r = 0; r < ranks->count; r++)
         reduct_table_destroy(ranks->of[r].table);
-    close_ranks(ranks);
 }
 
 static double value_of(const reduct_table *table) {
@@ -547,9 +749,9 @@ static double value_of(const reduct_table *table) {
 
 static void all_say(void **state) {
     (void)state;
-    struct ranks ranks;
+    struct ranks ranks = shared_ranks(most_ranks);
     char named[32];
-    open_small(&ranks, most_ranks);
+    make_small(&ranks);
     struct rank *last = &ranks.of[ranks.count - 1];
     reduct_table *own = last->table, *other = small_table(&greatest, 1);
     static const int ways[] = {EVERYONE, 0, TOGETHER};
@@ -591,24 +793,21 @@ static void all_say(void **state) {
         for (int r = 0; r < ranks.count; r++)
             assert_true(value_of(ranks.of[r].table) == 1);
     }
-    for (int r = 0; r < ranks.count; r++) { /* all is well after that */
-        reduct_table_destroy(ranks.of[r].table);
-        ranks.of[r].table = small_table(&sum, 1);
-        test_status(reduct_table_add_group(ranks.of[r].table, 0, &(double){1}, NULL, 1, NULL), REDUCT_OK);
-    }
+    destroy_tables(&ranks); /* all is well after that */
+    make_small(&ranks);
     reduce_ranks(&ranks, EVERYONE);
     assert_all_well(&ranks);
     for (int r = 0; r < ranks.count; r++)
         assert_true(value_of(ranks.of[r].table) == ranks.count);
     reduct_table_destroy(other);
-    close_small(&ranks);
+    destroy_tables(&ranks);
 }
 
 /* 2^62 elements on each rank: together more than 2^63 on three, and as many on two. */
 static void too_many(void **state) {
     (void)state;
-    struct ranks ranks;
-    open_small(&ranks, most_ranks);
+    struct ranks ranks = shared_ranks(most_ranks);
+    make_small(&ranks);
     reduct_table *doubling = small_table(&sum, 1);
     for (int r = 0; r < ranks.count; r++)
         for (int i = 0; i < 62; i++) {
@@ -625,7 +824,7 @@ static void too_many(void **state) {
         assert_true(reduct_table_count(ranks.of[r].table, 0, 0) ==
                     (ranks.count > 2 ? (uint64_t)1 << 62 : (uint64_t)ranks.count << 62));
     reduct_table_destroy(doubling);
-    close_small(&ranks);
+    destroy_tables(&ranks);
 }
 
 /* A sum of integers that fits on each rank and not in all: a result that fails, alike on all ranks; other groups' do not. */
@@ -635,8 +834,7 @@ static void overflow(void **state) {
     static const uint32_t group[] = {0, 1};
     const reduct_reduction of_integers = test_reduction(REDUCT_SUM, REDUCT_I64, REDUCT_DEFAULT);
     const reduct_table_batch batch = {.x = x, .count = 2, .indices = group, .index = REDUCT_U32};
-    struct ranks ranks;
-    open_ranks(&ranks, most_ranks);
+    struct ranks ranks = shared_ranks(most_ranks);
     for (int r = 0; r < ranks.count; r++) {
         ranks.of[r].table = small_table(&of_integers, 2);
         test_status(reduct_table_add(ranks.of[r].table, &batch, NULL), REDUCT_OK);
@@ -651,7 +849,7 @@ static void overflow(void **state) {
         test_status(reduct_table_result(ranks.of[r].table, 0, REDUCT_DEFAULT, 1, 1, &got, NULL, NULL), REDUCT_OK);
         assert_true(got == 5 * ranks.count);
     }
-    close_small(&ranks);
+    destroy_tables(&ranks);
 }
 
 /* Memory that runs out on one rank, wherever it does. */
@@ -659,14 +857,13 @@ static void no_memory(void **state) {
     (void)state;
     struct rng rng = rng_of(test_seed() + 513);
     static struct grouped all;
-    struct ranks ranks;
+    struct ranks ranks = shared_ranks(most_ranks);
     uint64_t failed = 0;
     open_grouped(&all, MOST);
-    open_small(&ranks, most_ranks);
+    make_small(&ranks);
     reduce_ranks(&ranks, EVERYONE); /* so that devices have what ranks could not take part without */
     assert_all_well(&ranks);
-    for (int r = 0; r < ranks.count; r++)
-        reduct_table_destroy(ranks.of[r].table);
+    destroy_tables(&ranks);
     for (uint64_t i = test_scaled(8, 2); i-- > 0;) {
         all.type = test_type(REDUCT_F64);
         all.reductions = 0;
@@ -701,7 +898,6 @@ static void no_memory(void **state) {
         }
     }
     assert_true(failed > 10);
-    close_ranks(&ranks);
     close_grouped(&all);
 }
 
@@ -714,11 +910,11 @@ static void check_refused(const reduct_nccl_table *ranks, size_t count, reduct_s
 
 static void refused(void **state) {
     (void)state;
-    struct ranks ranks;
+    struct ranks ranks = shared_ranks(most_ranks);
     reduct_nccl_table all[RANKS];
     rd_cu_graph graph = NULL;
     reduct_error error;
-    open_small(&ranks, most_ranks);
+    make_small(&ranks);
     for (int r = 0; r < ranks.count; r++)
         all[r] = (reduct_nccl_table){ranks.of[r].table, ranks.of[r].comm, ranks.of[r].stream, {0}};
     const size_t count = (size_t)ranks.count, last = count - 1;
@@ -751,7 +947,7 @@ static void refused(void **state) {
     test_status(reduct_nccl_allreduce_table_ranks(all, count, NULL), REDUCT_OK);
     for (int r = 0; r < ranks.count; r++)
         assert_true(value_of(ranks.of[r].table) == ranks.count);
-    close_small(&ranks);
+    destroy_tables(&ranks);
 }
 
 /* A communicator that NCCL says is broken ends the call. */
@@ -760,11 +956,49 @@ static void broken(void **state) {
     struct ranks ranks;
     if (!break_emulated)
         skip(); /* as what is left of NCCL would be waited for */
-    open_small(&ranks, most_ranks);
+    open_ranks(&ranks, most_ranks);
+    make_small(&ranks);
     break_emulated(ranks.of[0].comm);
     reduce_ranks(&ranks, EVERYONE);
     assert_failed(&ranks, REDUCT_ERROR_DEVICE_LOST, "NCCL");
-    close_small(&ranks);
+    destroy_tables(&ranks);
+    close_ranks(&ranks);
+}
+
+/* The same when ranks have told each other that all they hold is pending: the tables are of no use until they are reset. */
+static void broken_on_devices(void **state) {
+    (void)state;
+    static const int ways[] = {TOGETHER, EVERYONE, 0};
+    if (!break_after)
+        skip();
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        struct rng rng = rng_of(test_seed() + 516);
+        struct ranks ranks;
+        struct devices all = {.ranks = &ranks, .groups = 20, .type = test_type(REDUCT_F64)};
+        enum kind kinds[RANKS] = {PENDING};
+        open_ranks(&ranks, most_ranks);
+        all.reduction[all.reductions++] = test_reduction(REDUCT_VAR, REDUCT_F64, REDUCT_DEFAULT);
+        all.whole = table_on(&all, "cpu");
+        fill_devices(&rng, &all, kinds);
+        break_after(ranks.of[0].comm, 1);
+        reduce_ranks(&ranks, ways[w]);
+        assert_failed(&ranks, REDUCT_ERROR_DEVICE_LOST, "NCCL");
+        reduct_table_destroy(all.whole);
+        all.whole = table_on(&all, "cpu");
+        for (int r = 0; r < ranks.count; r++) {
+            if (ways[w] == TOGETHER)
+                assert_false(is_pending(&ranks.of[r]));
+            reduct_table_reset(ranks.of[r].table);
+            reduct_table_reset(all.again[r]);
+            add_batch(&rng, &all, r, 0);
+            assert_true(is_pending(&ranks.of[r]));
+            assert_same(ranks.of[r].table, all.again[r], "after a reset");
+            reduct_table_destroy(ranks.of[r].table);
+            reduct_table_destroy(all.again[r]);
+        }
+        reduct_table_destroy(all.whole);
+        close_ranks(&ranks);
+    }
 }
 
 int main(void) {
@@ -776,14 +1010,20 @@ int main(void) {
     void *library = dlopen("libnccl.so.2", RTLD_NOW | RTLD_LOCAL), *found = NULL;
     if (library && (found = dlsym(library, "emulated_nccl_break")))
         memcpy(&break_emulated, &found, sizeof found);
+    if (library && (found = dlsym(library, "emulated_nccl_break_after")))
+        memcpy(&break_after, &found, sizeof found);
     most_ranks = break_emulated || gpu.driver->devices > RANKS ? RANKS : gpu.driver->devices;
     rd_cuda_table_least = 200; /* so that some batches go to the device */
     if (most_ranks < 2)
         printf("tables over GPUs: not tested with more than one rank: there is one GPU\n");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(products),  cmocka_unit_test(long_tables), cmocka_unit_test(bits),
-        cmocka_unit_test(all_say),   cmocka_unit_test(too_many),    cmocka_unit_test(overflow),
-        cmocka_unit_test(no_memory), cmocka_unit_test(refused),     cmocka_unit_test(broken),
+        cmocka_unit_test(products),   cmocka_unit_test(long_tables),    cmocka_unit_test(bits),
+        cmocka_unit_test(all_say),    cmocka_unit_test(too_many),       cmocka_unit_test(overflow),
+        cmocka_unit_test(no_memory),  cmocka_unit_test(refused),        cmocka_unit_test(broken),
+        cmocka_unit_test(on_devices), cmocka_unit_test(not_on_devices), cmocka_unit_test(broken_on_devices),
     };
-    return cmocka_run_group_tests_name("nccl_tables", tests, NULL, NULL);
+    const int failed = cmocka_run_group_tests_name("nccl_tables", tests, NULL, NULL);
+    if (!failed) /* otherwise a stream might never be done */
+        close_shared_ranks();
+    return failed;
 }
