@@ -1,8 +1,8 @@
 /* Exact reductions over the ranks of an NCCL communicator: see reduct/nccl.h.
  *
  * A call goes three steps, all in the caller's stream. The library's own kernels leave the partial result of this rank's part
- * of each field in the workspace, and one more writes these as words (cuda/kernels/ranks.h). NCCL adds the words of all ranks,
- * or gathers them. A last kernel makes the results. */
+ * of each field in the workspace, and one more writes these as words (cuda/kernels/ranks.h), if they cannot be added as they are.
+ * NCCL adds the words of all ranks, or gathers them. A last kernel makes the results. */
 #include "core/environment.h"
 #include "core/options.h"
 #include "core/plan.h"
@@ -14,6 +14,8 @@
 #include "nccl/calls.h"
 
 #include <reduct/nccl.h>
+
+uint64_t rd_nccl_raw_most = (uint64_t)1 << 26;
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * A field's words
@@ -80,7 +82,8 @@ static size_t words_of(const struct rd_cuda_ranks_field *field) {
  * One rank's part in a call
  * ------------------------------------------------------------------------------------------------------------------ */
 
-enum { EVERY_RANK = -1 };
+/* NCCL takes as long for so many whole partial results as for a word. */
+enum { EVERY_RANK = -1, WHOLE_FIELDS = 4 };
 
 struct part {
     const rd_nccl *nccl;
@@ -95,6 +98,7 @@ struct part {
     struct rd_cuda_ranks_own *own;
     size_t added_count, own_count; /* of a rank */
     size_t bytes;
+    bool whole; /* partial results are added as they are */
 };
 
 reduct_status rd_nccl_fail(const rd_nccl *nccl, int result, reduct_error *error) {
@@ -160,12 +164,18 @@ static reduct_status check_plan(const struct part *part, size_t i, int device, r
 static void place(struct part *part) {
     unsigned char *at = part->of.workspace;
     part->added_count = part->own_count = 0;
+    part->whole = part->fields <= WHOLE_FIELDS;
     for (size_t i = 0; i < part->fields; i++) {
         const struct rd_cuda_ranks_field field = describe(part->of.fields[i].plan);
         part->added_count += words_of(&field);
+        part->whole = part->whole && field.kind == RD_CUDA_RANKS_SUMS;
         part->own_count += has_own(&part->of.fields[i].plan->prepared.reduction);
     }
-    const size_t partials = RD_CUDA_WORKSPACE_STRIDE, added = partials + part->fields * sizeof *part->partial,
+    part->whole = part->whole && !part->own_count;
+    if (part->whole)
+        part->added_count = part->fields * sizeof *part->partial / sizeof *part->added;
+    const size_t partials = RD_CUDA_WORKSPACE_STRIDE,
+                 added = partials + (part->whole ? 0 : part->fields) * sizeof *part->partial,
                  own = added + part->added_count * sizeof *part->added;
     part->bytes = own + (size_t)part->ranks * part->own_count * sizeof *part->own;
     if (!at)
@@ -252,8 +262,8 @@ static struct rd_cuda_call call_of(const struct part *part, size_t i) {
     return call;
 }
 
-/* Launches a kernel for all fields; it may overlap with what is before it in the stream, if that is a kernel of the library's. With
- * the context current. */
+/* Launches a kernel for all fields; it may overlap with what is before it in the stream, if that is a kernel. With the context
+ * current. */
 static reduct_status launch_ranks(const struct part *part, const char *name, bool overlaps,
                                   const struct rd_cuda_ranks_own *own_base, reduct_error *error) {
     const rd_cuda_driver *driver = part->context->device->driver;
@@ -270,7 +280,7 @@ static reduct_status launch_ranks(const struct part *part, const char *name, boo
             struct rd_cuda_ranks_field *field = &launch.field[blocks];
             *field = describe(part->of.fields[i].plan);
             field->call = call_of(part, i);
-            field->added = added;
+            field->added = part->whole ? NULL : added;
             field->own = owns ? (struct rd_cuda_ranks_own *)(uintptr_t)(own_base + own) : NULL;
             added += words_of(field);
             own += owns;
@@ -281,6 +291,14 @@ static reduct_status launch_ranks(const struct part *part, const char *name, boo
             status = rd_cuda_fail(part->context->device, result, "to launch a kernel", error);
     }
     return status;
+}
+
+/* Whether partial results are to be made words. */
+static bool has_to_share(const struct part *part) {
+    bool is_large = false;
+    for (size_t i = 0; part->whole && i < part->fields; i++)
+        is_large = is_large || part->of.fields[i].count > rd_nccl_raw_most / (unsigned)part->ranks;
+    return !part->whole || is_large;
 }
 
 /* Reduces this rank's part, to words. */
@@ -296,7 +314,7 @@ static reduct_status reduce_part(const struct part *part, reduct_error *error) {
     }
     if (result != RD_CU_SUCCESS)
         status = rd_cuda_fail(part->context->device, result, "to launch a kernel", error);
-    if (status == REDUCT_OK)
+    if (status == REDUCT_OK && has_to_share(part))
         status = launch_ranks(part, "ranks_share", kept_of(part, part->fields - 1)->launch.overlaps,
                               part->own + (size_t)part->rank * part->own_count, error);
     rd_cuda_leave(part->context->device, &stay);
@@ -315,12 +333,20 @@ static int exchange(const struct part *part) {
     return result;
 }
 
+/* Whether what NCCL queues last is known to be a kernel: into a graph it may put something else. */
+static bool follows_kernel(const struct part *part) {
+    int capturing = 1;
+    return kept_of(part, 0)->launch.overlaps &&
+           part->context->device->driver->cuStreamIsCapturing(part->of.stream, &capturing) == RD_CU_SUCCESS &&
+           !capturing;
+}
+
 static reduct_status finish_part(const struct part *part, reduct_error *error) {
     struct rd_cuda_stay stay;
     reduct_status status = rd_cuda_enter_context(part->context, &stay, error);
     if (status != REDUCT_OK)
         return status;
-    status = launch_ranks(part, "ranks_finish", false, part->own, error);
+    status = launch_ranks(part, "ranks_finish", follows_kernel(part), part->own, error);
     rd_cuda_leave(part->context->device, &stay);
     return status;
 }
@@ -373,7 +399,9 @@ static reduct_status load_kernels(const struct part *part, reduct_error *error) 
     reduct_status status = rd_cuda_enter_context(part->context, &stay, error);
     if (status != REDUCT_OK)
         return status;
-    status = rd_cuda_kernel(part->context, "kernels/ranks", "ranks_share", &function, error);
+    static const char *const names[] = {"ranks_share", "ranks_finish"};
+    for (size_t i = 0; status == REDUCT_OK && i < sizeof names / sizeof *names; i++)
+        status = rd_cuda_kernel(part->context, "kernels/ranks", names[i], &function, error);
     rd_cuda_leave(part->context->device, &stay);
     return status;
 }

@@ -12,6 +12,7 @@
 
 #include "cuda_support.h"
 #include "drivers/nccl.h"
+#include "nccl/calls.h"
 
 enum { RANKS = 8, FIELDS = 24, MOST = 6000, RESULTS = 64, PLACE = 128 };
 
@@ -179,6 +180,34 @@ static void splits(void **state) {
     close_data(&job);
 }
 
+/* Few fields, of which sums' partial results are added as they are, or those of ranks that have many elements as words. */
+static void few(void **state) {
+    (void)state;
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    const uint64_t most = rd_nccl_raw_most;
+    struct rng rng = rng_of(test_seed() + 503);
+    static struct job job;
+    open_data(&job);
+    for (uint64_t i = 0, times = test_scaled(600, 150); i < times; i++) {
+        fill(&rng, &job, elements[i % element_count], 1 + (int)rng_below(&rng, RANKS));
+        job.fields = rng_below(&rng, 3) ? 1 : 1 + rng_below(&rng, 5);
+        for (size_t k = 0; k < job.fields; k++)
+            do
+                job.reduction[k] = any_reduction(&rng, job.type);
+            while (job.fields > 1 && job.reduction[k].nan == REDUCT_NAN_ERROR);
+        if (rng_next(&rng) & 1)
+            rd_nccl_raw_most = rng_below(&rng, 2 * job.count + 1);
+        open_job(&job);
+        run_together(&job);
+        for (int r = 0; r < job.ranks; r++)
+            check_rank(&job, r, true);
+        close_job(&job);
+        rd_nccl_raw_most = most;
+    }
+    close_data(&job);
+}
+
 /* Each operator of each type at least once, with each kind of NaN. */
 static void operators(void **state) {
     (void)state;
@@ -284,7 +313,7 @@ static void check_ways(const int *ways, size_t count) {
     open_data(&job);
     for (size_t i = 0; i < count; i++) {
         fill(&rng, &job, test_type(i & 1 ? REDUCT_F32 : REDUCT_F64), 4);
-        job.fields = 3;
+        job.fields = i < 2 ? 3 : 1;
         for (size_t k = 0; k < job.fields; k++)
             job.reduction[k] = any_reduction(&rng, job.type);
         open_job(&job);
@@ -298,17 +327,17 @@ static void check_ways(const int *ways, size_t count) {
 
 static void threads(void **state) {
     (void)state;
-    check_ways((const int[]){EVERYONE, EVERYONE, EVERYONE, EVERYONE}, 4);
+    check_ways((const int[]){EVERYONE, EVERYONE, EVERYONE, EVERYONE, EVERYONE, EVERYONE}, 6);
 }
 
 static void roots(void **state) {
     (void)state;
-    check_ways((const int[]){0, 3, 1, 2}, 4);
+    check_ways((const int[]){0, 3, 1, 2, 0, 3}, 6);
 }
 
 static void graphs(void **state) {
     (void)state;
-    check_ways((const int[]){GRAPH, GRAPH, GRAPH, GRAPH}, 4);
+    check_ways((const int[]){GRAPH, GRAPH, GRAPH, GRAPH, GRAPH, GRAPH}, 6);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -738,9 +767,10 @@ int main(void) {
         return 1;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(operators), cmocka_unit_test(splits),     cmocka_unit_test(threads),
-        cmocka_unit_test(roots),     cmocka_unit_test(graphs),     cmocka_unit_test(refused),
-        cmocka_unit_test(each),      cmocka_unit_test(each_apart), cmocka_unit_test(each_refused),
+        cmocka_unit_test(operators),    cmocka_unit_test(splits), cmocka_unit_test(threads),
+        cmocka_unit_test(roots),        cmocka_unit_test(graphs), cmocka_unit_test(refused),
+        cmocka_unit_test(few),          cmocka_unit_test(each),   cmocka_unit_test(each_apart),
+        cmocka_unit_test(each_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

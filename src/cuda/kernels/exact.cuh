@@ -1001,6 +1001,8 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
         }
         __syncthreads();
         constexpr bool squares = TRANSFORM == RD_SQUARE || TRANSFORM == RD_TIMES;
+        if (call.partial && threadIdx.x == 0)
+            shared.block.partial.counted = call.count; /* for ranks that add partial results up (ranks.h) */
         if (!shared.delivered)
             deliver<TRANSFORM == RD_MOMENTS ? FLOAT_MOMENTS : FLOAT_SUMS, FINISHES>(
                 call, shared.block, shared.room, squares ? 2 * FIRST<T> : FIRST<T>, 2 * FIRST<T>);

@@ -115,6 +115,8 @@ template <class T, int TRANSFORM> struct IntegerSum {
             bool second = TRANSFORM == RD_MOMENTS && threadIdx.x >= T_WORDS;
             block.partial.limb[second][second ? threadIdx.x - T_WORDS : threadIdx.x] = sum;
         }
+        if (threadIdx.x == 0)
+            block.partial.counted = call.count; /* for ranks that add partial results up (ranks.h) */
         hand_over(call, block.partial);
     }
 };

@@ -52,11 +52,28 @@ __device__ void share_own(const Field &field, const rd_cuda_partial &partial) {
     *field.own = own;
 }
 
+/* Words where limbs are. */
+__device__ void make_small(const Field &field, rd_cuda_partial &partial) {
+    static_assert(RD_LIMBS <= THREADS, "a thread has one limb of a sum");
+    const int own = threadIdx.x;
+    int64_t word[2];
+    for (int s = 0; s < 2; s++)
+        word[s] = own < field.limbs[s] ? word_of(partial.limb[s], own, field.limbs[s]) : 0;
+    __syncthreads();
+    for (int s = 0; s < 2; s++)
+        if (own < field.limbs[s])
+            partial.limb[s][own] = word[s];
+}
+
 __device__ __forceinline__ void share(const rd_cuda_ranks &ranks) {
     const Field &field = ranks.field[blockIdx.x];
-    const rd_cuda_partial &partial = *field.call.partial;
+    rd_cuda_partial &partial = *field.call.partial;
     int64_t *words = field.added + RD_CUDA_RANKS_COUNTS;
     wait_for_previous();
+    if (!field.added) {
+        make_small(field, partial);
+        return;
+    }
     for (int s = 0; s < 2; words += field.limbs[s], s++)
         for (int i = threadIdx.x; i < field.limbs[s]; i += THREADS)
             words[i] = word_of(partial.limb[s], i, field.limbs[s]);
@@ -77,16 +94,22 @@ __device__ __forceinline__ void take_limbs(const Field &field, rd_cuda_partial &
             partial.limb[s][i] = i < field.limbs[s] ? words[i] : 0;
 }
 
-__device__ void take_counts(const Field &field, rd_cuda_call &call, rd_cuda_partial &partial) {
-    call = field.call;
-    call.partial = nullptr;
-    call.count = (u64)field.added[0];
+/* A sum of partial results. */
+__device__ __forceinline__ void take_partial(const Field &field, rd_cuda_partial &partial) {
+    const u64 *from = reinterpret_cast<const u64 *>(field.call.partial);
+    for_words<sizeof partial / sizeof(u64)>([&](int i) { reinterpret_cast<u64 *>(&partial)[i] = from[i]; });
+}
+
+__device__ void take_counts(const Field &field, rd_cuda_partial &partial) {
     partial.ignored = (u64)field.added[1];
     partial.nans = (u64)field.added[2];
     partial.plus_infinities = (u64)field.added[3];
     partial.minus_infinities = (u64)field.added[4];
     partial.nonzero = field.added[5] != 0;
     partial.counted = (u64)field.added[6];
+}
+
+__device__ void clear_own(rd_cuda_partial &partial) {
     partial.nan_index = UINT64_MAX;
     partial.found = 0;
     partial.extreme = partial.index = partial.bits = 0;
@@ -212,9 +235,20 @@ __device__ __forceinline__ void round_all(const rd_cuda_ranks &ranks) {
     __shared__ struct rd_whole whole;
     __shared__ FinishRoom room;
     const Field &field = ranks.field[blockIdx.x];
-    take_limbs(field, partial);
+    wait_for_previous();
+    let_next_come();
+    if (field.added)
+        take_limbs(field, partial);
+    else
+        take_partial(field, partial);
+    __syncthreads();
     if (threadIdx.x == 0) {
-        take_counts(field, call, partial);
+        if (field.added)
+            take_counts(field, partial);
+        call = field.call;
+        call.partial = nullptr;
+        call.count = field.added ? (u64)field.added[0] : partial.counted;
+        clear_own(partial);
         whole.magnitude[0] = 1;
         whole.magnitude[1] = whole.magnitude[2] = whole.magnitude[3] = 0;
         whole.negative = whole.overflow = false;

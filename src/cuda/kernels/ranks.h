@@ -3,7 +3,11 @@
  * A rank's launches (call.h) leave a partial result for each of the fields that are reduced together. The first kernel writes
  * those as words, the ranks exchange them, and the second kernel makes results of what came. A field has words of two kinds:
  *   - those that all ranks add up, as 64-bit integers: RD_CUDA_RANKS_COUNTS counts, and of sums the limbs behind them;
- *   - for what has an order, or does not add, those that all ranks gather: one struct rd_cuda_ranks_own of each rank. */
+ *   - for what has an order, or does not add, those that all ranks gather: one struct rd_cuda_ranks_own of each rank.
+ *
+ * A few sums of which there is nothing to gather need no first kernel: ranks add up the partial results as they are, in which limbs and
+ * counts are 64-bit integers, too, and what else there is means nothing. `counted` of a sum's is how many elements there were.
+ * Limbs of many elements may be too large for that; then the first kernel makes them small, where they are. */
 #ifndef RD_CUDA_RANKS_H
 #define RD_CUDA_RANKS_H
 
@@ -34,7 +38,7 @@ enum rd_cuda_ranks_kind {
 
 struct rd_cuda_ranks_field {
     struct rd_cuda_call call; /* with the rank's own count, and partial result */
-    int64_t *added;
+    int64_t *added;           /* null: the partial result is what is added */
     struct rd_cuda_ranks_own
         *own;                   /* this rank's; in the second kernel that of the first rank; null where there is none */
     int16_t first[2], limbs[2]; /* of the sum and of the squares: as in struct rd_sum, and how many; 0: no such sum */
