@@ -10,6 +10,7 @@
 #include "drivers/nccl.h"
 #include "gpus.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <string.h>
@@ -274,15 +275,18 @@ struct rank {
     work *call;
     uint64_t count;
     int calls;
+    double began, ended;
 };
 
 static void *run_rank(void *argument) {
-    const struct rank *rank = argument;
+    struct rank *rank = argument;
     cuda(driver->cuCtxSetCurrent(rank->gpu->context));
     pthread_barrier_wait(rank->start);
+    rank->began = now();
     for (int i = 0; i < rank->calls; i++)
         rank->call(rank->gpu, rank->count);
     cuda(driver->cuStreamSynchronize(rank->gpu->stream));
+    rank->ended = now();
     return NULL;
 }
 
@@ -291,19 +295,20 @@ static double time_of(work *call, const struct gpus *gpus, uint64_t count, int c
     struct rank ranks[DEVICES];
     pthread_barrier_t start;
     wait_for(gpus);
-    pthread_barrier_init(&start, NULL, (unsigned)gpus->count + 1);
+    pthread_barrier_init(&start, NULL, (unsigned)gpus->count);
     for (int g = 0; g < gpus->count; g++) {
         ranks[g] = (struct rank){.start = &start, .gpu = &gpus->of[g], .call = call, .count = count, .calls = calls};
         if (pthread_create(&ranks[g].thread, NULL, run_rank, &ranks[g]) != 0)
             stop("threads", "one could not be started");
     }
-    pthread_barrier_wait(&start);
-    const double began = now();
-    for (int g = 0; g < gpus->count; g++)
+    double began = INFINITY, ended = 0;
+    for (int g = 0; g < gpus->count; g++) {
         pthread_join(ranks[g].thread, NULL);
-    const double took = now() - began;
+        began = ranks[g].began < began ? ranks[g].began : began;
+        ended = ranks[g].ended > ended ? ranks[g].ended : ended;
+    }
     pthread_barrier_destroy(&start);
-    return took / calls;
+    return (ended - began) / calls;
 }
 
 static void time_size(struct gpus *gpus, uint64_t count, double seconds) {
