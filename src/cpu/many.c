@@ -436,7 +436,9 @@ static void work(void *context) {
                           ? 0
                           : in_lines((job->together ? together * GATHERED_EACH : GATHERED) * job->bytes);
     size_t mask = many->mask && !job->made ? in_lines(sizeof *desk.mask) : 0;
-    unsigned char *memory = aligned_alloc(LINE_BYTES, states + side + mask + many->inputs * gathered);
+    const size_t bytes = states + side + mask + many->inputs * gathered;
+    const bool fits = desk.room && bytes <= sizeof desk.room->desk;
+    unsigned char *own = fits ? NULL : aligned_alloc(LINE_BYTES, bytes), *memory = fits ? desk.room->desk : own;
     if (desk.room && memory) {
         desk.state = (void *)memory;
         desk.side = memory + states;
@@ -450,7 +452,7 @@ static void work(void *context) {
     } else {
         atomic_store(&job->lacks_memory, true);
     }
-    free(memory);
+    free(own);
     if (desk.room)
         rd_room_give(desk.room);
 }
@@ -618,13 +620,14 @@ static reduct_status no_memory(const struct rd_job *job, reduct_error *error) {
 
 static reduct_status reduce_all(struct rd_job *job, unsigned threads, reduct_error *error) {
     const struct rd_many *many = job->many;
-    struct rd_partial *state = malloc(many->states * sizeof *state);
-    if (!state)
+    const bool any_long = job->longest != UINT64_MAX;
+    struct rd_partial *state = any_long ? malloc(many->states * sizeof *state) : NULL;
+    if (any_long && !state)
         return no_memory(job, error);
     rd_team_run(&many->state[0].crew, threads, work, job);
     if (job->parts > 1 && !rd_job_stops(job))
         merge_parts(job);
-    for (uint64_t r = 0; job->longest != UINT64_MAX && r < many->layout.results; r++)
+    for (uint64_t r = 0; any_long && r < many->layout.results; r++)
         if (rd_job_source(job, r).count > job->longest && !rd_job_stops(job))
             reduce_with_all(job, r, state);
     free(state);

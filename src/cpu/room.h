@@ -46,6 +46,9 @@ struct rd_room {
         struct rd_product_piece subtree[RD_SUBTREES_MAX];
     };
     struct rd_queue queue[RD_TEAM_MAX]; /* the call's, in the same room */
+    /* What a thread works with for a plan of many results, if it is no more: the allocator would take as long as few results do. Only
+     * pages that are used take memory. */
+    _Alignas(64) unsigned char desk[1 << 20];
 };
 
 /* Null if memory is short. */
