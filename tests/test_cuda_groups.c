@@ -322,8 +322,10 @@ static void check_case(uint64_t seed) {
     struct grouping test;
     make(&test, seed);
     const bool outcomes = rng_below(&test.rng, 3) != 0;
+    rd_cuda_groups_move_least = rng_next(&test.rng) & 1 ? 0 : RD_CUDA_GROUPS_MOVE_LEAST;
     struct came expected = run_on(&test, "cpu", outcomes), got = run_on(&test, gpu.name, outcomes);
     compare(&test, seed, outcomes ? "with outcomes" : "without", &got, &expected, outcomes);
+    rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
     clear_came(&expected);
     clear_came(&got);
     clear(&test);
@@ -601,10 +603,11 @@ static void tables(void **state) {
         }
 }
 
-/* Tables of so many times a cache's part that each part is added by a launch of its own, unless indices are in order. */
-static void parts(void **state) {
+/* More results than blocks have tables for, so that elements are moved to buckets first, unless indices are in order. */
+static void buckets(void **state) {
     (void)state;
-    const uint64_t elements = gpu.small ? (1 << 15) + 5 : (1 << 24) + 5;
+    rd_cuda_groups_move_least = 0;
+    const uint64_t elements = gpu.small ? (5 << 13) + 5 : (1 << 24) + 5;
     for (int spread = 0; spread < SPREADS; spread++)
         for (int t = 0; t < 2; t++) {
             const reduct_type type = t ? REDUCT_F64 : REDUCT_F32;
@@ -613,7 +616,7 @@ static void parts(void **state) {
                                     .index = test_type(spread % 2 ? REDUCT_U64 : REDUCT_U32),
                                     .spread = (enum spread)spread,
                                     .elements = elements,
-                                    .results = gpu.small ? 1500 : 10000000};
+                                    .results = gpu.small ? 17000 : 8000000};
             test.groups = (reduct_groups){
                 .count = test.results, .elements = elements, .index = test.index->type, .width = 1, .skip = 1};
             test.reduction[0] = test_reduction(REDUCT_SUM, type, REDUCT_DEFAULT);
@@ -622,11 +625,12 @@ static void parts(void **state) {
             fill_values(&test);
             fill_indices(&test, true);
             struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
-            compare(&test, (uint64_t)spread, "parts", &got, &expected, true);
+            compare(&test, (uint64_t)spread, "buckets", &got, &expected, true);
             clear_came(&expected);
             clear_came(&got);
             clear(&test);
         }
+    rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
 }
 
 /* More elements of one group than a block's table holds before it must be emptied, in all blocks. */
@@ -723,6 +727,7 @@ static void every_exponent(void **state) {
     static const uint64_t results[] = {1, 41, 300, 9001};
     const size_t op_count = sizeof ops / sizeof *ops;
     uint64_t seed = test_seed() * 1000039;
+    rd_cuda_groups_move_least = 0;
     for (size_t t = 0; t < 4; t++)
         for (size_t o = 0; o < op_count; o++)
             for (size_t r = gpu.quick ? (t + o) % 4 : 0; r < (gpu.quick ? (t + o) % 4 + 1 : 4); r++) {
@@ -746,6 +751,7 @@ static void every_exponent(void **state) {
                 clear_came(&got);
                 clear(&test);
             }
+    rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
 }
 
 /* Halves of a last place, and a little more, far below: of a quotient, and of a difference. */
@@ -888,7 +894,7 @@ static void ways(void **state) {
             const size_t launches = count_launches(&test, &queue);
             if (way[i].launches == 1 || way[i].results <= 101)
                 assert_int_equal(launches, way[i].launches);
-            else /* perhaps in parts */
+            else /* perhaps of elements that are moved */
                 assert_true(launches >= (size_t)way[i].launches);
             execute(&test, &queue, false);
             struct came got = collect(&test, &queue);
@@ -918,7 +924,7 @@ int test_cuda_groups(void) {
                                        cmocka_unit_test(cases),
                                        cmocka_unit_test(queued),
                                        cmocka_unit_test(tables),
-                                       cmocka_unit_test(parts),
+                                       cmocka_unit_test(buckets),
                                        cmocka_unit_test(turns),
                                        cmocka_unit_test(ties),
                                        cmocka_unit_test(refused),

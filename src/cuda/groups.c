@@ -10,7 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-uint64_t rd_cuda_groups_alone_most = RD_CUDA_GROUPS_ALONE_ELEMENTS, rd_cuda_groups_first_most = UINT32_MAX;
+uint64_t rd_cuda_groups_alone_most = RD_CUDA_GROUPS_ALONE_ELEMENTS, rd_cuda_groups_first_most = UINT32_MAX,
+         rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Families
@@ -151,6 +152,8 @@ static void place_zeros(struct rd_cuda_groups_pass *pass, bool counted, bool nan
         scan->window = take(bytes, results * scan->grid.window_planes, sizeof(uint64_t));
     }
     pass->notes = take(bytes, results, sizeof(uint32_t));
+    if (pass->move)
+        pass->buckets.counts = take(bytes, 1, sizeof(struct rd_cuda_groups_counts));
     pass->counted = counted ? take(bytes, results, sizeof(uint64_t)) : SIZE_MAX;
     pass->nan_below = nans ? take(bytes, results, sizeof(uint64_t)) : SIZE_MAX;
 }
@@ -170,6 +173,23 @@ static void place_rest(struct rd_cuda_groups_pass *pass) {
     }
 }
 
+/* Places of elements that are moved: buckets are aligned. */
+static uint64_t places_of(const struct rd_cuda_groups_pass *pass) {
+    return pass->groups.call.count + (uint64_t)RD_CUDA_GROUPS_BUCKETS * RD_CUDA_GROUPS_BUCKET_ALIGNED;
+}
+
+/* Those, and items: one of each bucket may be short. */
+static void place_moved(struct rd_cuda_groups_pass *pass, bool pairs) {
+    const uint64_t places = places_of(pass),
+                   items = RD_CUDA_GROUPS_BUCKETS + pass->groups.call.count / pass->buckets.item;
+    size_t *bytes = &pass->bytes;
+    pass->buckets.next = take(bytes, RD_CUDA_GROUPS_BUCKETS, sizeof(uint32_t));
+    pass->buckets.items = take(bytes, items, sizeof(struct rd_cuda_groups_item));
+    pass->buckets.result = take(bytes, places, sizeof(uint32_t));
+    pass->buckets.moved[0] = take(bytes, places, pass->element_bytes);
+    pass->buckets.moved[1] = pairs ? take(bytes, places, pass->element_bytes) : SIZE_MAX;
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Preparing
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -184,11 +204,24 @@ static unsigned find_room(const rd_cuda_driver *driver, rd_cu_function add) {
 }
 
 /* The most slots of a table that there is room for: a power of two. */
-static uint32_t find_slots(const struct rd_cuda_groups_scan *scan) {
+static uint32_t find_most_slots(const struct rd_cuda_groups_scan *scan) {
     uint32_t slots = RD_CUDA_GROUPS_SLOTS;
     while (slots && slots * scan->slot_bytes > scan->room)
         slots /= 2;
     return slots;
+}
+
+/* Those of a table for so many results, without copies. */
+static uint32_t find_slots(const struct rd_cuda_groups_scan *scan, uint64_t results) {
+    uint32_t slots = scan->slots_most;
+    while (slots && slots / 2 >= results)
+        slots /= 2;
+    return slots;
+}
+
+/* Bytes of one copy of a block's own planes, of so many results. */
+static uint64_t own_copy(uint64_t results, unsigned planes) {
+    return RD_CUDA_GROUPS_REST_COPY(results * planes) * sizeof(uint32_t);
 }
 
 static reduct_status find_kernel(struct rd_cuda_context *context, const char *image, const char *prefix,
@@ -223,12 +256,106 @@ static reduct_status prepare_scan(struct rd_cuda_groups_pass *pass, const struct
     if (status == REDUCT_OK)
         scan->room = find_room(context->device->driver, scan->add);
     if (status == REDUCT_OK && tabled)
-        scan->slots_most = find_slots(scan);
-    scan->slots = scan->slots_most;
-    while (scan->slots && scan->slots / 2 >= pass->groups.results)
-        scan->slots /= 2;
-    scan->table_bytes = sizeof(uint64_t) * tabled * pass->groups.results;
+        scan->slots_most = find_most_slots(scan);
     return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Buckets
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Bytes of shared memory of a block that moves tiles of so many rows. */
+static unsigned moving_bytes(unsigned element_bytes, unsigned rows) {
+    return (2 * RD_CUDA_GROUPS_BUCKETS + rows * RD_CUDA_GROUPS_ROW) * (unsigned)sizeof(uint32_t) +
+           rows * RD_CUDA_GROUPS_ROW * element_bytes;
+}
+
+/* Whether blocks have a table for so many results, or their own window, in each scan; and their own rest of the planes. */
+static bool have_tables(const struct rd_cuda_groups_pass *pass, uint64_t results) {
+    bool have = true;
+    for (unsigned s = 0; s < pass->scans; s++) {
+        const struct rd_cuda_groups_scan *scan = &pass->scan[s];
+        have = have && (scan->slots_most ? scan->slots_most >= results
+                                         : own_copy(results, scan->grid.window_planes) <= scan->room);
+    }
+    return have;
+}
+static bool have_own_rest(const struct rd_cuda_groups_pass *pass, uint64_t results) {
+    bool have = true;
+    for (unsigned s = 0; s < pass->scans; s++) {
+        const struct rd_cuda_groups_scan *scan = &pass->scan[s];
+        have = have &&
+               (uint64_t)find_slots(scan, results) * scan->slot_bytes + own_copy(results, scan->grid.rest_planes) <=
+                   scan->room;
+    }
+    return have;
+}
+
+/* Results of a bucket: as many as blocks have tables for, unless there would be too few buckets, or too many. */
+static uint8_t find_bucket(const struct rd_cuda_groups_pass *pass, bool open) {
+    const uint64_t results = pass->groups.results;
+    uint8_t log2 = 0;
+    while (have_tables(pass, UINT64_C(2) << log2) && (!open || have_own_rest(pass, UINT64_C(2) << log2)) &&
+           results >> log2 >= 2 * RD_CUDA_GROUPS_BUCKETS_LEAST)
+        log2++;
+    while ((results - 1) >> log2 >= RD_CUDA_GROUPS_BUCKETS)
+        log2++;
+    return log2;
+}
+
+/* The most elements of an item: as many as let all multiprocessors have some, yet enough for a table to pay. */
+static uint32_t choose_item(const struct rd_cuda_groups_pass *pass) {
+    const uint64_t multiprocessors = (uint64_t)pass->context->device->multiprocessors,
+                   share = rd_divide_up(pass->groups.call.count, multiprocessors * RD_CUDA_GROUPS_ITEMS),
+                   least = (uint64_t)RD_CUDA_GROUPS_ITEM_EACH << pass->buckets.size_log2[0],
+                   item = at_most(share > least ? share : least, RD_CUDA_GROUPS_CHUNK_ELEMENTS);
+    return (uint32_t)rd_divide_up(item, RD_CUDA_GROUPS_BUCKET_ALIGNED) * RD_CUDA_GROUPS_BUCKET_ALIGNED;
+}
+
+/* Words of planes that most elements are added to: each is an atomic operation. */
+static unsigned words_of(const struct rd_cuda_groups_pass *pass) {
+    const unsigned tabled = RD_CUDA_GROUPS_TABLED(pass->element_bytes, pass->scan[0].products);
+    return (tabled ? tabled : pass->scan[0].grid.window_planes) + (pass->counted != SIZE_MAX);
+}
+
+/* Sums of floats into more results than blocks have tables for are such that elements may have to be moved, if there are enough of them. */
+static reduct_status prepare_buckets(struct rd_cuda_groups_pass *pass, const struct kernels *kernels,
+                                     const struct rd_type *element, reduct_error *error) {
+    static const char image[] = "kernels/groups_buckets";
+    const uint64_t count = pass->groups.call.count, results = pass->groups.results;
+    const bool tables = have_tables(pass, results);
+    struct rd_cuda_context *context = pass->context;
+    char name[32];
+    if (!kernels->floats || (tables && have_own_rest(pass, results)) || results < 2 ||
+        count * element->bytes < rd_cuda_groups_move_least || count / RD_CUDA_GROUPS_MOVE_EACH < results ||
+        places_of(pass) > UINT32_MAX)
+        return REDUCT_OK;
+    reduct_status status = rd_cuda_kernel(context, image, "groups_count", &pass->count, error);
+    snprintf(name, sizeof name, "groups_move_%u", element->bytes);
+    if (status == REDUCT_OK)
+        status = rd_cuda_kernel(context, image, name, &pass->move, error);
+    for (unsigned s = 0; s < pass->scans && status == REDUCT_OK; s++) {
+        status = find_kernel(context, kernels->image, "moved", kernels->kind[s], &pass->scan[s].add_moved, error);
+        if (status == REDUCT_OK)
+            find_room(context->device->driver, pass->scan[s].add_moved);
+    }
+    if (status != REDUCT_OK)
+        return status;
+    const unsigned room = find_room(context->device->driver, pass->move);
+    pass->buckets.rows = RD_CUDA_GROUPS_ROWS;
+    while (pass->buckets.rows && moving_bytes(element->bytes, pass->buckets.rows) > room)
+        pass->buckets.rows--;
+    if (!pass->buckets.rows) {
+        pass->move = NULL;
+        return REDUCT_OK;
+    }
+    pass->buckets.beyond_cache = sizeof(uint64_t) * words_of(pass) * results >
+                                 (uint64_t)context->device->l2_bytes / 100 * RD_CUDA_GROUPS_CACHE_PERCENT;
+    pass->buckets.only_open = tables || (words_of(pass) == 1 && !pass->buckets.beyond_cache); /* moving takes longer */
+    pass->buckets.size_log2[0] = find_bucket(pass, false);
+    pass->buckets.size_log2[1] = find_bucket(pass, true);
+    pass->buckets.item = choose_item(pass);
+    return REDUCT_OK;
 }
 
 static reduct_status refuse(const struct rd_cuda_context *context, const char *what, reduct_error *error) {
@@ -316,9 +443,13 @@ reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const stru
     reduct_status status = REDUCT_OK;
     for (unsigned s = 0; status == REDUCT_OK && s < pass->scans; s++)
         status = prepare_scan(pass, &kernels, element, s, error);
+    if (status == REDUCT_OK)
+        status = prepare_buckets(pass, &kernels, element, error);
     place_zeros(pass, counted, nans);
     pass->finish_threads = kernels.pick ? RD_CUDA_THREADS : RD_CUDA_GROUPS_ROUNDING;
     place_rest(pass);
+    if (pass->move)
+        place_moved(pass, rd_operator(reduction->op)->inputs == 2);
     if (status == REDUCT_OK)
         status = find_ends(pass, &kernels, fetched, error);
     return status;
@@ -351,35 +482,14 @@ static rd_cu_result launch(const struct launches *launches, rd_cu_function funct
                                 blocks ? (unsigned)blocks : 1, threads, shared, launches->stream, parameter);
 }
 
-/* Whether loads of several elements find them aligned. */
+/* Whether loads of several elements, and of their indices, find them aligned. */
 static bool is_aligned(const void *array, unsigned bytes, unsigned each) {
     const unsigned load = bytes * each;
     return (uintptr_t)array % (load < 16 ? load : 16) == 0;
 }
-
-/* Bytes of the rest of the planes, for all results. */
-static uint64_t rest_bytes(const struct rd_cuda_groups *groups) {
-    return groups->results * groups->grid[0].rest_planes * sizeof(uint64_t);
-}
-
-/* Bytes of planes that fit the cache. */
-static uint64_t part_bytes(const struct launches *launches) {
-    return (uint64_t)launches->pass->context->device->l2_bytes / 100 * RD_CUDA_GROUPS_PART_PERCENT;
-}
-
-/* Parts of planes that do; one if these would be too many. */
-static uint32_t parts_of(const struct launches *launches, uint64_t bytes) {
-    const uint64_t cache = part_bytes(launches), parts = cache ? rd_divide_up(bytes, cache) : 1;
-    return parts > 1 && parts <= RD_CUDA_GROUPS_PARTS ? (uint32_t)parts : 1;
-}
-
-/* In how many parts results are taken, should they be scattered. */
-static void choose_parts(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
-    const bool any = launches->pass->floats && !groups->initial;
-    groups->parts = any ? parts_of(launches, launches->pass->scan[which].table_bytes) : 1;
-    groups->open_parts = any && groups->parts == 1 ? parts_of(launches, rest_bytes(groups)) : 1;
-    groups->part_bytes = part_bytes(launches);
-    groups->part_results = (uint32_t)rd_divide_up(groups->results, groups->parts * groups->open_parts);
+static bool are_aligned(const struct rd_cuda_groups *groups, unsigned bytes, unsigned each) {
+    return is_aligned(groups->call.x, bytes, each) && (!groups->call.y || is_aligned(groups->call.y, bytes, each)) &&
+           (groups->width > 1 || !groups->indices || is_aligned(groups->indices, groups->index_bytes, each));
 }
 
 /* Chunks of a scan's tiles, for blocks that are there at once. */
@@ -392,36 +502,61 @@ static void choose_chunks(const struct launches *launches, unsigned which, struc
         groups->chunk = warps;
 }
 
-/* Bytes of a block's own rest of the planes: of one copy of it, and of all. */
-static uint64_t own_rest_copy(const struct rd_cuda_groups *groups) {
-    return RD_CUDA_GROUPS_REST_COPY(groups->results * groups->grid[0].rest_planes) * sizeof(uint32_t);
-}
-static uint64_t own_rest(const struct rd_cuda_groups *groups) {
-    return groups->own_rest ? own_rest_copy(groups) << groups->rest_copies_log2 : 0;
-}
-
-/* Slots of the table of a block that takes so many elements, and whether it has its own rest of the planes. What is cleared and emptied for
- * fewer elements than it has words costs more than it saves. Copies of slots take the room that is left. */
-static void choose_tables(const struct launches *launches, unsigned which, struct rd_cuda_groups *groups) {
+/* Slots of the table of a block that takes so many elements of so many results; and whether it has planes of its own: the rest, if that may be `open`,
+ * or the window, if there is no table. What is cleared and emptied for fewer elements than it has words costs more than it saves. Copies of slots take
+ * the room that is left. Returns the bytes of shared memory. */
+static unsigned choose_tables(const struct launches *launches, unsigned which, uint64_t elements, uint64_t results,
+                              bool open, struct rd_cuda_groups *groups) {
     const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
-    const uint64_t elements = groups->chunk * 32 * scan->each, copy = own_rest_copy(groups);
-    groups->slots = elements >= scan->slots ? scan->slots : 0;
-    groups->direct = groups->slots >= groups->results;
-    const uint64_t least = (uint64_t)groups->slots * scan->slot_bytes;
-    groups->own_rest = launches->pass->floats && copy <= elements * sizeof(uint64_t) && least + copy <= scan->room;
-    while (groups->own_rest && groups->rest_copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 &&
-           2 * own_rest(groups) <= RD_CUDA_GROUPS_REST_ROOM && least + 2 * own_rest(groups) <= scan->room)
+    const uint32_t slots = find_slots(scan, results);
+    groups->slots = elements >= slots ? slots : 0;
+    groups->direct = groups->slots >= results;
+    const uint64_t least = (uint64_t)groups->slots * scan->slot_bytes, rest = own_copy(results, scan->grid.rest_planes),
+                   window = own_copy(results, scan->grid.window_planes), most = elements * sizeof(uint64_t);
+    groups->own_rest = open && rest <= most && least + rest <= scan->room;
+    groups->own_window =
+        launches->pass->floats && !groups->own_rest && !scan->slots_most && window <= most && window <= scan->room;
+    uint64_t own = groups->own_rest ? rest : groups->own_window ? window : 0;
+    groups->rest_copies_log2 = 0;
+    while (own && groups->rest_copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 && 2 * own <= RD_CUDA_GROUPS_REST_ROOM &&
+           least + 2 * own <= scan->room) {
         groups->rest_copies_log2++;
+        own *= 2;
+    }
     unsigned copies_log2 = 0;
     if (groups->direct && !groups->is_pick)
-        while (copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 && scan->slots << copies_log2 < scan->slots_most &&
-               ((uint64_t)scan->slots << (copies_log2 + 1)) * scan->slot_bytes + own_rest(groups) <= scan->room)
+        while (copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 && slots << copies_log2 < scan->slots_most &&
+               ((uint64_t)slots << (copies_log2 + 1)) * scan->slot_bytes + own <= scan->room)
             copies_log2++;
-    if (elements >= (uint64_t)scan->slots << copies_log2) {
+    groups->copies_log2 = 0;
+    if (elements >= (uint64_t)slots << copies_log2) {
         groups->slots <<= copies_log2;
         groups->copies_log2 = (uint8_t)copies_log2;
     }
     groups->rest_at = groups->slots * (uint32_t)(scan->slot_bytes / sizeof(uint32_t));
+    const uint64_t bytes = groups->slots * scan->slot_bytes + own;
+    return bytes ? (unsigned)bytes : sizeof(uint64_t); /* for claims */
+}
+
+/* What moving elements takes, and what takes those that were moved. */
+static struct rd_cuda_groups_buckets aim_buckets(const struct launches *launches, const struct rd_cuda_groups *groups,
+                                                 unsigned scan) {
+    const struct rd_cuda_groups_pass *pass = launches->pass;
+    struct rd_cuda_groups_buckets buckets = {
+        .counts = at(launches, pass->buckets.counts),
+        .next = at(launches, pass->buckets.next),
+        .items = at(launches, pass->buckets.items),
+        .result = at(launches, pass->buckets.result),
+        .moved = {at(launches, pass->buckets.moved[0]), at(launches, pass->buckets.moved[1])},
+        .tiles = rd_divide_up(groups->call.count, (uint64_t)pass->buckets.rows * RD_CUDA_GROUPS_ROW),
+        .rows = pass->buckets.rows,
+        .item = pass->buckets.item,
+        .size_log2 = {pass->buckets.size_log2[0], pass->buckets.size_log2[1]},
+        .vectors = are_aligned(groups, pass->element_bytes, RD_CUDA_GROUPS_ROW_EACH),
+        .only_open = pass->buckets.only_open,
+        .beyond_cache = pass->buckets.beyond_cache,
+        .scan = (uint8_t)scan};
+    return buckets;
 }
 
 /* What a scan's kernels are told: of the array's elements, or of the initial values. */
@@ -448,12 +583,12 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
     if (groups.call.combine == RD_BOTH)
         groups.call.combine = scan > 0 ? RD_GREATEST : RD_LEAST;
     groups.opens = !initial || launches->groups.call.count == 0;
-    choose_parts(launches, scan, &groups);
     choose_chunks(launches, scan, &groups);
-    choose_tables(launches, scan, &groups);
-    groups.vectors = is_aligned(groups.call.x, bytes, each) &&
-                     (!groups.call.y || is_aligned(groups.call.y, bytes, each)) &&
-                     (groups.width > 1 || !groups.indices || is_aligned(groups.indices, groups.index_bytes, each));
+    groups.shared_bytes =
+        choose_tables(launches, scan, groups.chunk * 32 * each, groups.results, launches->pass->floats, &groups);
+    if (!initial && launches->pass->move)
+        groups.buckets = aim_buckets(launches, &groups, scan);
+    groups.vectors = are_aligned(&groups, bytes, each);
     groups.plain = groups.vectors && groups.indices && groups.index_bytes == 4 && groups.width == 1 && !groups.mask;
     return groups;
 }
@@ -495,16 +630,43 @@ static struct launches make_launches(const struct rd_cuda_groups_pass *pass,
 static rd_cu_result start_adding(const struct launches *launches, unsigned which, bool initial) {
     const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
     struct rd_cuda_groups groups = launches->all.of[which][initial];
-    const uint64_t tiles = rd_divide_up(groups.call.count, 32 * scan->each),
-                   tables = groups.slots * scan->slot_bytes + own_rest(&groups),
-                   shared = tables ? tables : sizeof(uint64_t); /* for claims */
-    rd_cu_result result = RD_CU_SUCCESS;
+    const uint64_t tiles = rd_divide_up(groups.call.count, 32 * scan->each);
     if (!tiles)
-        return result;
-    for (; groups.part < groups.parts && result == RD_CU_SUCCESS; groups.part++)
-        result =
-            launch(launches, scan->add, true, at_most(rd_divide_up(tiles, groups.chunk), launches->multiprocessors),
-                   RD_CUDA_GROUPS_THREADS, (unsigned)shared, &groups);
+        return RD_CU_SUCCESS;
+    return launch(launches, scan->add, true, at_most(rd_divide_up(tiles, groups.chunk), launches->multiprocessors),
+                  RD_CUDA_GROUPS_THREADS, groups.shared_bytes, &groups);
+}
+
+/* Elements that were moved, if they were: for buckets of either size. */
+static rd_cu_result start_adding_moved(const struct launches *launches, unsigned which) {
+    const struct rd_cuda_groups_scan *scan = &launches->pass->scan[which];
+    struct rd_cuda_groups groups = launches->all.of[which][0];
+    struct rd_cuda_groups_buckets *buckets = &groups.buckets;
+    rd_cu_result result = RD_CU_SUCCESS;
+    groups.call.x = buckets->moved[0];
+    groups.call.y = groups.call.y ? buckets->moved[1] : NULL;
+    groups.nan_below = NULL; /* noted when they were moved */
+    for (buckets->way = buckets->only_open; buckets->way < 2 && result == RD_CU_SUCCESS; buckets->way++) {
+        const uint64_t results = UINT64_C(1) << buckets->size_log2[buckets->way];
+        groups.shared_bytes = choose_tables(launches, which, buckets->item, results, buckets->way != 0, &groups);
+        if (!groups.direct) /* no table has room for a bucket: other planes may lie behind where it would be */
+            groups.slots = 0;
+        result = launch(launches, scan->add_moved, true, launches->multiprocessors, RD_CUDA_GROUPS_THREADS,
+                        groups.shared_bytes, &groups);
+    }
+    return result;
+}
+
+/* Should they have to be. */
+static rd_cu_result start_moving(const struct launches *launches) {
+    const struct rd_cuda_groups_pass *pass = launches->pass;
+    struct rd_cuda_groups groups = launches->all.of[0][0];
+    groups.vectors = groups.buckets.vectors;
+    const uint64_t blocks = at_most(groups.buckets.tiles, launches->multiprocessors);
+    rd_cu_result result = launch(launches, pass->count, true, blocks, RD_CUDA_GROUPS_MOVE_THREADS, 0, &groups);
+    if (result == RD_CU_SUCCESS)
+        result = launch(launches, pass->move, true, blocks, RD_CUDA_GROUPS_MOVE_THREADS,
+                        moving_bytes(pass->element_bytes, groups.buckets.rows), &groups);
     return result;
 }
 
@@ -515,9 +677,15 @@ static rd_cu_result start_scans(struct launches *launches) {
                    most = (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS;
     rd_cu_result result = launch(launches, pass->begin, false, pass->scans + at_most(clearing, most),
                                  RD_CUDA_GROUPS_THREADS, 0, &launches->all);
-    for (unsigned s = 0; s < pass->scans; s++)
-        for (unsigned initial = 0; initial <= pass->with_initial && result == RD_CU_SUCCESS; initial++)
-            result = start_adding(launches, s, initial);
+    if (result == RD_CU_SUCCESS && pass->move)
+        result = start_moving(launches);
+    for (unsigned s = 0; s < pass->scans && result == RD_CU_SUCCESS; s++) {
+        result = start_adding(launches, s, false);
+        if (result == RD_CU_SUCCESS && pass->move)
+            result = start_adding_moved(launches, s);
+        if (result == RD_CU_SUCCESS && pass->with_initial)
+            result = start_adding(launches, s, true);
+    }
     return result;
 }
 

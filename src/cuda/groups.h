@@ -9,9 +9,8 @@
 
 /* A pass over the elements: for one kind of terms, or of things that are looked for. */
 struct rd_cuda_groups_scan {
-    rd_cu_function add;
-    uint32_t slots, slots_most;         /* of a block's table, without copies and with; 0: it has none */
-    uint64_t table_bytes;               /* of the planes that most elements are added to */
+    rd_cu_function add, add_moved;
+    uint32_t slots_most;                /* of a block's table; 0: it has none */
     unsigned slot_bytes, room;          /* of a block's shared memory */
     unsigned each;                      /* elements of a lane at a time */
     size_t header, window, rest, aside; /* where in the workspace */
@@ -31,8 +30,14 @@ struct rd_cuda_groups_pass {
     bool floats;   /* sums of these: there is a place of the window to guess, and some elements may be put aside */
     bool overlaps; /* launches may begin while the one before ends */
     rd_cu_function begin, finish;
-    rd_cu_function alone;             /* does it all, in place of all others; null: there is too much for one block */
-    rd_cu_function rest, special;     /* of sums of floats whose planes are fetched */
+    rd_cu_function alone;         /* does it all, in place of all others; null: there is too much for one block */
+    rd_cu_function rest, special; /* of sums of floats whose planes are fetched */
+    rd_cu_function count, move;   /* to buckets; null: elements stay where they are */
+    struct {
+        uint32_t rows, item;                           /* of a tile; the most elements of an item */
+        uint8_t size_log2[2], only_open, beyond_cache; /* kernels/groups.h */
+        size_t counts, next, items, result, moved[2];  /* where in the workspace */
+    } buckets;
     size_t counted, nan_below, notes; /* where in the workspace; SIZE_MAX: nowhere */
     size_t zero_bytes, bytes;         /* of a workspace, which begins with what must be zero */
     unsigned element_bytes;
@@ -43,9 +48,9 @@ struct rd_cuda_groups_pass {
 reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which,
                                      bool fetched, struct rd_cuda_groups_pass *pass, reduct_error *error);
 
-/* The most elements, once for each scan, that one block takes alone: RD_CUDA_GROUPS_ALONE_ELEMENTS; and the most rows of which a word has
- * the first beside a rank: UINT32_MAX. For tests to change. */
-extern uint64_t rd_cuda_groups_alone_most, rd_cuda_groups_first_most;
+/* The most elements, once for each scan, that one block takes alone: RD_CUDA_GROUPS_ALONE_ELEMENTS; the most rows of which a word has
+ * the first beside a rank: UINT32_MAX; and the fewest bytes of elements that are moved to buckets: RD_CUDA_GROUPS_MOVE_LEAST. For tests to change. */
+extern uint64_t rd_cuda_groups_alone_most, rd_cuda_groups_first_most, rd_cuda_groups_move_least;
 
 /* Queues a pass. Addresses are the device's. With the context current. */
 struct rd_cuda_groups_addresses {

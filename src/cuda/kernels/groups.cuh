@@ -257,22 +257,49 @@ template <int BYTES, bool PAIRS, int EACH> struct LoadedPlainly {
     }
 };
 
-/* Calls take(loaded, first) for each tile of a warp from one to below another: while one is taken, the next one is on its way. */
-template <class Loaded, int EACH, class Take>
-__device__ __forceinline__ void for_some_tiles(const rd_cuda_groups &groups, u64 begin_tile, u64 end_tile, Take take) {
-    constexpr u64 TILE = 32 * EACH, STEP = GROUP_WARPS * TILE;
+/* What elements are loaded from that were moved to buckets: the kernel's arrays, as far as an item goes. */
+struct Moved {
+    const rd_cuda_groups &groups;
+    u64 end;
+};
+template <int BYTES, bool PAIRS, int EACH> struct LoadedMoved {
+    Packed<BYTES, EACH> x, y;
+    Packed<4, EACH> of;
+    unsigned left;
+
+    __device__ __forceinline__ void load(const Moved &moved, u64 first) {
+        const rd_cuda_groups &groups = moved.groups;
+        left = first < moved.end ? (unsigned)min(moved.end - first, (u64)EACH) : 0;
+        x.load(groups.call.x, first, left, true);
+        if constexpr (PAIRS)
+            if (groups.call.y)
+                y.load(groups.call.y, first, left, true);
+        of.load(groups.buckets.result, first, left, true);
+    }
+    __device__ __forceinline__ void find(unsigned (&result)[EACH]) const {
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            result[i] = (unsigned)i < left ? of[i] : NOWHERE;
+    }
+};
+
+/* Calls take(loaded, first) for each tile of a warp from one to below another, of which tile 0 begins at some element: while one is taken, the next
+ * one is on its way. */
+template <class Loaded, int EACH, int BLOCK_WARPS = GROUP_WARPS, class From, class Take>
+__device__ __forceinline__ void for_some_tiles(const From &from, u64 begin_tile, u64 end_tile, u64 origin, Take take) {
+    constexpr u64 TILE = 32 * EACH, STEP = BLOCK_WARPS * TILE;
     const u64 own = begin_tile + warp_index();
-    unsigned left = own < end_tile ? ((unsigned)(end_tile - own) + GROUP_WARPS - 1) / GROUP_WARPS : 0;
+    unsigned left = own < end_tile ? ((unsigned)(end_tile - own) + BLOCK_WARPS - 1) / BLOCK_WARPS : 0;
     if (!left)
         return;
-    u64 first = own * TILE + lane_index() * EACH;
+    u64 first = origin + own * TILE + lane_index() * EACH;
     Loaded next;
-    next.load(groups, first);
+    next.load(from, first);
 #pragma unroll 1
     for (; left; left--, first += STEP) {
         const Loaded loaded = next;
         if (left > 1)
-            next.load(groups, first + STEP);
+            next.load(from, first + STEP);
         take(loaded, first);
     }
 }
@@ -285,11 +312,11 @@ __device__ __forceinline__ void for_tiles(const rd_cuda_groups &groups, u64 chun
     u64 begin = chunk * groups.chunk;
     if (PLAINLY && groups.plain) {
         const u64 whole = min(end, groups.call.count / TILE);
-        for_some_tiles<LoadedPlainly<BYTES, PAIRS, EACH>, EACH>(groups, begin, whole, take);
+        for_some_tiles<LoadedPlainly<BYTES, PAIRS, EACH>, EACH>(groups, begin, whole, 0, take);
         begin = max(begin, whole);
     }
     if (begin < end)
-        for_some_tiles<Loaded<BYTES, PAIRS, EACH>, EACH>(groups, begin, end, take);
+        for_some_tiles<Loaded<BYTES, PAIRS, EACH>, EACH>(groups, begin, end, 0, take);
 }
 
 /* Clears a block's share of what must be zero at first, which lies together: from a vector of 16 bytes on to before another. */
@@ -318,14 +345,24 @@ __device__ __forceinline__ void note_nan_at(const rd_cuda_groups &groups, unsign
         raise_to(groups.nan_below + result, groups.initial ? UINT64_MAX : ~(divide(element, groups.width) + 1));
 }
 
+/* Whether the rest of the planes is open in some scan; whether elements were moved to buckets, as some scan said. */
+__device__ __forceinline__ bool is_open_anywhere(const rd_cuda_groups &groups) {
+    return groups.grid[0].header->open || (groups.grid[1].header && groups.grid[1].header->open);
+}
+__device__ __forceinline__ bool are_moved(const rd_cuda_groups &groups) {
+    const rd_cuda_groups_header *const other = groups.grid[1].header;
+    return groups.buckets.counts && (groups.grid[0].header->scattered || (other && other->scattered));
+}
+
 /* A table in shared memory for results as they come: a word for each slot, which says whose it is. What else a slot has lies in arrays
- * of as many words behind these. */
+ * of as many words behind these. Where each result has slots of its own, the first ones are those of `base`. */
 struct Slots {
     const rd_cuda_groups &groups;
     unsigned *const words;
-    const unsigned slots;
+    const unsigned slots, base;
 
-    __device__ __forceinline__ Slots(const rd_cuda_groups &g, unsigned *room) : groups(g), words(room), slots(g.slots) {
+    __device__ __forceinline__ Slots(const rd_cuda_groups &g, unsigned *room, unsigned first_result)
+        : groups(g), words(room), slots(g.slots), base(first_result) {
     }
     __device__ __forceinline__ unsigned *array(int which) const {
         return words + (1 + which) * slots;
@@ -333,14 +370,14 @@ struct Slots {
     /* Without owners, and with zeros. By the whole block. */
     __device__ __forceinline__ void open(unsigned arrays) const {
         for (unsigned i = threadIdx.x; i < slots; i += GROUP_THREADS)
-            words[i] = groups.direct ? i >> groups.copies_log2 : NOWHERE;
+            words[i] = groups.direct ? base + (i >> groups.copies_log2) : NOWHERE;
         for (unsigned i = threadIdx.x; i < slots * arrays; i += GROUP_THREADS)
             words[slots + i] = 0;
         __syncthreads();
     }
     /* Of a lane, where each result has slots of its own. */
     __device__ __forceinline__ unsigned find_directly(unsigned result) const {
-        return result << groups.copies_log2 | (lane_index() & ((1 << groups.copies_log2) - 1));
+        return (result - base) << groups.copies_log2 | (lane_index() & ((1 << groups.copies_log2) - 1));
     }
     /* The slot of a result, which it may get now; `slots` if it has none. `known`: it has had one before. */
     __device__ __forceinline__ unsigned find(unsigned result, bool &known) const {

@@ -15,6 +15,9 @@ enum { RD_CUDA_GROUPS_OPEN, RD_CUDA_GROUPS_DOUBT, RD_CUDA_GROUPS_CLEAR, RD_CUDA_
 /* Where headers are: one after another, at the beginning of a workspace. */
 enum { RD_CUDA_GROUPS_HEADER_BYTES = 256 };
 
+/* Whether the rest of the planes is open: to what takes more than the usual; or, as that is most, to all, where blocks have their own. */
+enum { RD_CUDA_GROUPS_OPEN_TO_REST = 1, RD_CUDA_GROUPS_OPEN_TO_ALL };
+
 /* Zero at first. */
 struct rd_cuda_groups_header {
     uint64_t bad_below;  /* ~row of the first index outside; 0: none */
@@ -24,15 +27,43 @@ struct rd_cuda_groups_header {
     uint32_t minus_zero; /* some term was -0 */
     uint32_t low_below;  /* planes of the grid that elements aside reach: UINT32_MAX less the lowest one; 0: none */
     uint32_t high_above; /* the highest, plus one */
-    uint32_t scattered;  /* results come in no order: of parts, each has a launch */
+    uint32_t scattered;  /* results come in no order: elements are moved to buckets */
     uint32_t special;    /* groups_special found some element */
     uint32_t doubtful;   /* zero after a launch, too: of some result, terms of -0 are all that has been seen */
     uint32_t open;       /* the rest of the planes takes at once what takes more than the usual: nothing is put aside */
-    uint32_t
-        open_parts; /* if it is, and results are scattered: in how many parts they are taken, one after the other */
+    uint32_t reserved;   /* zero */
     /* Blocks that do something together claim shares of each step, and say which are done; those that have seen the end of it. Of a pass's
      * first header zero after a launch, too. */
     uint64_t claimed[RD_CUDA_GROUPS_STEPS], done[RD_CUDA_GROUPS_STEPS], left;
+};
+
+/* Elements that come in no order may be moved to buckets, each for so many results that lie side by side that a block's table has room for them:
+ * an element's result and its values then stand where nobody asks for their order. Blocks take items, runs of elements of one bucket. Positions
+ * are counted in 32 bits. */
+struct rd_cuda_groups_item {
+    uint32_t bucket, begin, end;
+};
+enum { RD_CUDA_GROUPS_BUCKETS = 2048, RD_CUDA_GROUPS_BUCKET_ALIGNED = 16 }; /* the most; elements, where they begin */
+struct rd_cuda_groups_counts {                                              /* zero at first */
+    uint32_t elements[RD_CUDA_GROUPS_BUCKETS];
+    uint64_t counted;    /* blocks that have */
+    uint32_t items;      /* in the end */
+    uint32_t claimed[2]; /* by scans */
+    uint32_t reserved;
+};
+struct rd_cuda_groups_buckets {
+    struct rd_cuda_groups_counts *counts; /* null: elements stay where they are */
+    uint32_t *next;                       /* of each bucket: where its next element goes */
+    struct rd_cuda_groups_item *items;
+    uint32_t *result; /* of elements that were moved, as are their values, x and y */
+    void *moved[2];
+    uint64_t tiles;       /* of the array, of so many rows each, of 4 elements for each thread */
+    uint32_t rows, item;  /* the most elements of an item */
+    uint8_t size_log2[2]; /* results of a bucket; where the rest of the planes is open in some scan */
+    uint8_t vectors;      /* elements and indices are aligned for loads of four */
+    uint8_t only_open;    /* elements are moved only in that case */
+    uint8_t beyond_cache; /* planes take more than a part of the L2 cache */
+    uint8_t way, scan;    /* of launches that add: which of the two they are for, and which scan they do */
 };
 
 /* A grid of planes for sums: plane k holds whole multiples of 2^(its unit), `step` bits each, in two's complement. Some of them side by
@@ -69,12 +100,10 @@ struct rd_cuda_groups {
     uint64_t chunk;                 /* tiles that a block takes before it empties its table */
     uint32_t limit;                 /* groups: indices below it are inside, as integers without a sign */
     uint32_t slots;                 /* of a block's table: a power of two, or 0 */
-    uint32_t rest_at;               /* words before a block's own rest of the planes, behind that table */
+    uint32_t rest_at;               /* words before a block's own planes, behind that table */
+    uint32_t shared_bytes;          /* of both */
     uint32_t step;                  /* bits of a plane */
-    /* So many results that lie scattered are taken at a time: by each of several launches that add; or, where the rest of the planes is open, by
-     * one launch again and again, of which the header says how often: not more than this, and so many of them the less often it is. */
-    uint32_t part, parts, open_parts, part_results;
-    uint64_t part_bytes;                  /* of planes that fit the cache */
+    struct rd_cuda_groups_buckets buckets;
     uint8_t direct;                       /* each result has slots of its own, one for each of so many lanes: */
     uint8_t copies_log2;                  /* side by side, so that lanes of a warp meet less often */
     uint8_t plain;                        /* no mask, no rows, and indices of 4 bytes, aligned */
@@ -83,12 +112,13 @@ struct rd_cuda_groups {
     uint8_t is_pick;                      /* where a result is a word: of what kind */
     uint8_t of_weights;                   /* terms are not the products of pairs but their weights, y */
     uint8_t initial;                      /* elements are initial values */
-    uint8_t own_rest;                     /* blocks have a rest of the planes of their own, if it is open, */
-    uint8_t rest_copies_log2;             /* of which there are so many copies */
-    uint8_t opens;                        /* a scan's first launch, which clears the rest of the planes if it is open */
-    uint8_t is_signed, is_truth;          /* elements are signed integers, or truth values */
-    uint8_t element_bytes, products;      /* products: terms are */
-    uint8_t is_both;                      /* the least and the greatest, of which each scan has one */
+    uint8_t own_rest,
+        own_window; /* blocks have planes of their own: the rest, if it is open; or a window that has no table */
+    uint8_t rest_copies_log2;        /* there are so many copies of these */
+    uint8_t opens;                   /* a scan's first launch, which clears the rest of the planes if it is open */
+    uint8_t is_signed, is_truth;     /* elements are signed integers, or truth values */
+    uint8_t element_bytes, products; /* products: terms are */
+    uint8_t is_both;                 /* the least and the greatest, of which each scan has one */
 };
 
 /* What launches take that have to do with all scans: of each what it is told of the array's elements, and of initial values. */
@@ -125,6 +155,13 @@ enum { RD_CUDA_GROUPS_EXTREME = 1, RD_CUDA_GROUPS_FIRST, RD_CUDA_GROUPS_COUNTS, 
 
 /* Elements that a lane takes at a time, which lie side by side: as many as it has registers for. */
 #define RD_CUDA_GROUPS_EACH(bytes, products) ((bytes) == 8 || ((products) && (bytes) == 4) ? 2 : 4)
+
+/* Threads of a block that moves elements to buckets; elements side by side that a thread moves, and elements of a row of a tile. */
+enum {
+    RD_CUDA_GROUPS_MOVE_THREADS = 1024,
+    RD_CUDA_GROUPS_ROW_EACH = 4,
+    RD_CUDA_GROUPS_ROW = RD_CUDA_GROUPS_ROW_EACH * RD_CUDA_GROUPS_MOVE_THREADS
+};
 
 /* Threads of a block that adds, of which a multiprocessor holds one; pieces of a digit in its table; threads of a block that rounds; those of
  * the block that alone finds extremes, counts or bits. */

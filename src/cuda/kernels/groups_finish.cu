@@ -19,21 +19,21 @@ namespace {
  * more. */
 constexpr int SAMPLES = 16 * GROUP_THREADS, TOGETHER_LOG2 = 2, MARGIN = 1, MARGIN_PRODUCTS = 2;
 
-/* Of neighbours, one in so many must be of different parts for results to be scattered. */
-constexpr int APART = 4;
+/* Of neighbours, so many in a hundred must be of different buckets for results to be scattered. */
+constexpr u64 APART_PERCENT = 50;
 
-/* Whether two elements are of different parts. */
+/* Whether two elements are of different buckets. */
 __device__ __forceinline__ bool are_apart(const rd_cuda_groups &groups, u64 a, u64 b) {
     const unsigned result = result_of(groups, a), other = result_of(groups, b);
-    return result != NOWHERE && other != NOWHERE && result / groups.part_results != other / groups.part_results;
+    return result != NOWHERE && other != NOWHERE && (result ^ other) >> groups.buckets.size_log2[0] != 0;
 }
 
-/* What a block has seen of its sample: where terms end, the highest of these places, and the lowest one where a term begins; pairs that are
- * apart; terms that are to be put aside, and those that take more than the usual. */
+/* What a block has seen of its sample: where terms end, and the highest of these places; pairs that are apart; results that came before;
+ * terms that are to be put aside, and those that take more than the usual. */
 struct Seen {
     int16_t end[SAMPLES];
-    int most, least;
-    unsigned apart, aside, slow;
+    int most;
+    unsigned apart, again, aside, slow;
 };
 constexpr int16_t NO_END = INT16_MIN;
 
@@ -56,17 +56,39 @@ struct Places {
     }
 };
 
-/* Whether results lie scattered over their parts: of the sample's places, as pairs of neighbours. By a block. */
+/* Whether results lie scattered over their buckets, of the sample's places, as pairs of neighbours; and so that a table would find few of them again, unless it is
+ * the cache that has no room. By a block, of which `words` is a room: bits, of which each result has one that it may share. */
+constexpr unsigned MARKS_LOG2 = 18;
 __device__ __forceinline__ bool is_scattered(const rd_cuda_groups &groups, const Places &places, Seen &seen) {
-    unsigned apart = 0;
+    unsigned *const marks = reinterpret_cast<unsigned *>(seen.end), apart = 0, again = 0;
+    static_assert(sizeof seen.end >= (1u << MARKS_LOG2) / 8, "marks have room");
+    for (unsigned word = threadIdx.x; word < (1u << MARKS_LOG2) / 32; word += GROUP_THREADS)
+        marks[word] = 0;
+    __syncthreads();
     for (unsigned place = threadIdx.x; place < places.places; place += GROUP_THREADS) {
         const u64 at = places.begin(place);
         apart += are_apart(groups, at, at + 1 < groups.call.count ? at + 1 : at);
     }
+    if (!groups.buckets.beyond_cache) {
+        constexpr int OF_THREAD = SAMPLES / GROUP_THREADS; /* all on their way at once */
+        unsigned result[OF_THREAD];
+#pragma unroll
+        for (int i = 0; i < OF_THREAD; i++) {
+            const unsigned sample = i * GROUP_THREADS + threadIdx.x;
+            result[i] = sample < places.samples ? result_of(groups, places.of(sample)) : NOWHERE;
+        }
+#pragma unroll
+        for (int i = 0; i < OF_THREAD; i++) {
+            const unsigned mark = result[i] * 2654435769u >> (32 - MARKS_LOG2);
+            again += result[i] != NOWHERE && atomicOr(marks + mark / 32, 1u << mark % 32) >> mark % 32 & 1;
+        }
+    }
     if (apart)
         atomicAdd(&seen.apart, apart);
+    if (again)
+        atomicAdd(&seen.again, again);
     __syncthreads();
-    return seen.apart >= places.places / APART;
+    return seen.apart * (u64)100 >= places.places * APART_PERCENT && seen.again * FOUND_LEAST < places.samples;
 }
 
 /* Of the sample, what a window that ends at `top` does not hold, and what the table does not take. Terms are taken to be as long as
@@ -90,14 +112,6 @@ __device__ __forceinline__ void count_slow(unsigned samples, int top, int step, 
     __syncthreads();
 }
 
-/* How many parts of the results have planes that fit the cache: those of the rest, where terms lie on so many bits, and one of the window. */
-__device__ __forceinline__ unsigned count_open_parts(const rd_cuda_groups &groups, int bits) {
-    const u64 planes = (u64)bits / groups.step + 2, bytes = planes * sizeof(u64) * groups.results;
-    return groups.open_parts > 1
-               ? (unsigned)min((bytes + groups.part_bytes - 1) / groups.part_bytes, (u64)groups.open_parts)
-               : 1;
-}
-
 /* By a block, for a scan of floats. */
 template <class T> __device__ __forceinline__ void guess_with(const rd_cuda_groups &groups, Seen &seen) {
     const rd_cuda_groups_grid &grid = groups.grid[0];
@@ -106,11 +120,10 @@ template <class T> __device__ __forceinline__ void guess_with(const rd_cuda_grou
     const unsigned samples = places.samples;
     if (threadIdx.x == 0) {
         seen.most = NO_END;
-        seen.least = INT16_MAX;
-        seen.apart = seen.aside = seen.slow = 0;
+        seen.apart = seen.again = seen.aside = seen.slow = 0;
     }
     __syncthreads();
-    int own = NO_END, own_least = INT16_MAX;
+    int own = NO_END;
 #pragma unroll 4
     for (unsigned s = threadIdx.x; s < samples; s += GROUP_THREADS) {
         const u64 at = places.of(s);
@@ -119,13 +132,10 @@ template <class T> __device__ __forceinline__ void guess_with(const rd_cuda_grou
         const bool counts = term.special == FINITE && !term.is_zero() && is_counted(groups, at);
         const int end = counts ? term.exponent + term.length() : NO_END;
         own = max(own, end);
-        own_least = min(own_least, counts ? end - T::LENGTH : INT16_MAX);
         seen.end[s] = (int16_t)end;
     }
-    if (own != NO_END) {
+    if (own != NO_END)
         atomicMax(&seen.most, own);
-        atomicMin(&seen.least, own_least);
-    }
     __syncthreads();
     const int step = (int)groups.step, window = step * T::WINDOW, most = seen.most;
     int top = most == NO_END ? 0 : most + (samples < count ? T::PRODUCTS ? MARGIN_PRODUCTS : MARGIN : 0);
@@ -135,15 +145,15 @@ template <class T> __device__ __forceinline__ void guess_with(const rd_cuda_grou
                crowded =
                    groups.own_rest && seen.slow * count > (u64)RD_CUDA_GROUPS_SLOW_EACH * groups.results * samples,
                open = groups.rest_room >= groups.results && (overflows || crowded);
-    const bool scattered = (groups.parts > 1 || (open && groups.open_parts > 1)) && is_scattered(groups, places, seen);
+    const bool scattered =
+        groups.buckets.counts && (open || !groups.buckets.only_open) && is_scattered(groups, places, seen);
     if (threadIdx.x != 0)
         return;
     grid.header->unit = top - window;
     grid.header->first = (top - window - grid.lowest + step - 1) / step;
     grid.header->scattered = scattered;
     if (open) {
-        grid.header->open = 1;
-        grid.header->open_parts = count_open_parts(groups, top - max(seen.least, grid.lowest));
+        grid.header->open = 2 * seen.slow >= samples ? RD_CUDA_GROUPS_OPEN_TO_ALL : RD_CUDA_GROUPS_OPEN_TO_REST;
         grid.header->low_below = UINT32_MAX;
         grid.header->high_above = grid.rest_planes;
     }
@@ -238,14 +248,19 @@ __device__ __forceinline__ void doubt_share(const rd_cuda_groups_all &all, unsig
     }
 }
 
+/* An element of a number: of those that were moved, if it is `moved`. */
 template <class T>
 __device__ __forceinline__ void take_aside(const rd_cuda_groups &groups, const Window &window, bool doubtful,
-                                           u64 number) {
-    const unsigned result = result_of(groups, number);
+                                           bool moved, u64 number) {
+    const unsigned result = moved ? groups.buckets.result[number] : result_of(groups, number);
     if (result == NOWHERE || result - groups.rest_first >= groups.rest_room)
         return;
-    const typename T::Bits x = element_at<T>(groups.call.x, number);
-    const Term term = T::of(groups, x, groups.call.y ? element_at<T>(groups.call.y, number) : x);
+    const void *const x_array = moved ? groups.buckets.moved[0] : groups.call.x, *const y_array =
+                                                                                     moved && groups.call.y
+                                                                                         ? groups.buckets.moved[1]
+                                                                                         : groups.call.y;
+    const typename T::Bits x = element_at<T>(x_array, number);
+    const Term term = T::of(groups, x, y_array ? element_at<T>(y_array, number) : x);
     const bool zero = term.special == FINITE && term.is_zero();
     if (doubtful && !(zero && term.negative) && glance(groups.notes + result) & RD_CUDA_GROUPS_MINUS_ZERO &&
         !groups.of_weights && !(term.special == NO_NUMBER && groups.call.nan == REDUCT_NAN_IGNORE))
@@ -264,11 +279,12 @@ template <class T>
 __device__ __forceinline__ void fill_with(const rd_cuda_groups &groups, unsigned share, unsigned shares) {
     const rd_cuda_groups_grid &grid = groups.grid[0];
     const unsigned aside = grid.header->aside;
-    const bool doubtful = glance(&grid.header->doubtful) != 0, all = doubtful || aside > grid.aside_room;
+    const bool doubtful = glance(&grid.header->doubtful) != 0, all = doubtful || aside > grid.aside_room,
+               moved = !all && are_moved(groups);
     const Window window(groups);
     const u64 count = all ? groups.call.count : window.open ? 0 : aside, step = (u64)shares * blockDim.x;
     for (u64 i = (u64)share * blockDim.x + threadIdx.x; i < count; i += step)
-        take_aside<T>(groups, window, doubtful, all ? i : grid.aside[i]);
+        take_aside<T>(groups, window, doubtful, moved, all ? i : grid.aside[i]);
 }
 
 /* The same of all scans. */
@@ -654,6 +670,35 @@ __device__ __forceinline__ Rounded round_one(const rd_cuda_groups &groups, rd_cu
     return rounded;
 }
 
+/* Whether results usually are sums of what windows of a few planes hold, and nothing else. */
+__device__ __forceinline__ bool are_plain_sums(const rd_cuda_groups &groups) {
+    const Reach reach(groups.grid[0]);
+    return groups.call.is_float && groups.call.transform != RD_MOMENTS && groups.call.finish == RD_VALUE &&
+           !groups.counted && !groups.nan_below && groups.grid[0].window_planes <= 3 && reach.low >= reach.high;
+}
+
+/* Such a result, of which nothing was noted, in few steps; false if it is none of the usual. */
+__device__ __forceinline__ bool round_plainly(const rd_cuda_groups &groups, u64 result, u64 &bits) {
+    const rd_cuda_groups_grid &grid = groups.grid[0];
+    const int step = (int)groups.step;
+    const i64 low = (i64)grid.window[result], middle = (i64)grid.window[groups.results + result],
+              high = grid.window_planes > 2 ? (i64)grid.window[2 * groups.results + result] : 0;
+    __int128 upper = ((__int128)high << step) + middle + (low >> step);
+    u64 rest = low & (((u64)1 << step) - 1);
+    int exponent = grid.header->unit + step;
+    if (upper == (i64)upper) { /* with all that there is: at most 103 bits, of which 64 and more are wanted */
+        upper = (upper << step) + (i64)rest;
+        exponent -= step;
+        rest = 0;
+        if (upper == (i64)upper) {
+            upper <<= 63;
+            exponent -= 63;
+        }
+    }
+    bits = 0;
+    return upper == 0 || round_upper(upper, rest != 0, exponent, groups.call, bits);
+}
+
 /* Writes a result and what became of it. */
 __device__ __forceinline__ void put(const rd_cuda_groups &groups, Rounded &rounded, u64 result) {
     const rd_cuda_call &call = groups.call;
@@ -690,13 +735,24 @@ template <Finished FINISHED> __device__ __forceinline__ void finish(const rd_cud
     if (has_aside(all))
         fill_rest(all);
     const u64 end = min(groups.results, groups.rest_first + groups.rest_room), step = (u64)gridDim.x * ROUNDING_THREADS;
+    const bool plain = FINISHED == SUMS && are_plain_sums(groups);
     for (u64 first = groups.rest_first + (u64)blockIdx.x * ROUNDING_THREADS; first < end; first += step) {
         const u64 result = first + threadIdx.x;
+        const unsigned notes = result < end && groups.call.is_float ? groups.notes[result] : 0;
+        u64 bits = 0;
+        const bool done = plain && result < end && notes == 0 && round_plainly(groups, result, bits);
+        if (done) {
+            const uint64_t word = bits;
+            store_result(static_cast<unsigned char *>(groups.call.result) + result * groups.call.result_bytes, &word,
+                         groups.call.result_bytes);
+            tell_of(groups, result, REDUCT_OK, UINT64_MAX);
+        }
+        if (__all_sync(ALL, done || result >= end))
+            continue;
         Rounded rounded;
         rounded.alone = false;
         rd_cuda_call own = groups.call;
-        const unsigned notes = result < end && own.is_float ? groups.notes[result] : 0;
-        if (result < end) {
+        if (result < end && !done) {
             rounded = round_one<FINISHED>(groups, own, result, notes);
             if (!rounded.alone)
                 put(groups, rounded, result);

@@ -110,7 +110,7 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
     constexpr int EACH = RD_CUDA_GROUPS_EACH(BYTES, 0);
     extern __shared__ __align__(16) unsigned char room[];
     u64 *const values = reinterpret_cast<u64 *>(room);
-    const Slots table(groups, reinterpret_cast<unsigned *>(values + groups.slots));
+    const Slots table(groups, reinterpret_cast<unsigned *>(values + groups.slots), 0);
     const Picks<BYTES, PICK> picks(groups);
     const u64 tiles = (groups.call.count + 32 * EACH - 1) / (32 * EACH),
               chunks = (tiles + groups.chunk - 1) / groups.chunk;

@@ -15,9 +15,8 @@
  *      up first, as in sorted indices. What remains goes to a table in shared memory, where results have slots as they come, or, if
  *      there are few of them, slots of their own, one for each lane if there is room, so that lanes do not wait for each other: digits in
  *      two words of 32 bits, as shared memory adds these fast. Results without a slot go to the planes. A warp that finds few of its
- *      results in the table leaves it alone. Where planes do not fit the L2 cache and results are scattered, several launches take
- *      a part of the results each: reading all elements again takes less time than memory takes for additions that miss the cache. So does
- *      one launch again and again where the rest of the planes is open and what the sample needs of it does not fit the cache.
+ *      results in the table leaves it alone. Where there are more results than a table has room for, and they come in no order, elements may have
+ *      been moved to buckets before (groups_buckets.cu): then groups_moved has a table for each.
  *   3. groups_finish (groups_finish.cu): what was put aside, if anything was; then each result is rounded.
  *
  * Each phase has a launch, the second one for each scan, and one more where there are initial values; blocks of a launch come while the one
@@ -53,7 +52,8 @@ __device__ __forceinline__ unsigned count_of(unsigned counts, int i) {
 template <class T> struct Table : Slots {
     static constexpr int COUNTS = RD_CUDA_GROUPS_PIECES * T::TABLED;
 
-    __device__ __forceinline__ Table(const rd_cuda_groups &g, unsigned *room) : Slots(g, room) {
+    __device__ __forceinline__ Table(const rd_cuda_groups &g, unsigned *room, unsigned first_result)
+        : Slots(g, room, first_result) {
     }
     __device__ __forceinline__ void open() const {
         Slots::open(COUNTS + (groups.counted != nullptr));
@@ -124,6 +124,11 @@ template <class T> struct Table : Slots {
 /* Lanes of a warp that go on with the result of the lane before, from which on such runs are added up: fewer have too many runs. */
 constexpr int JOINS_LEAST = 22;
 
+/* Where terms go: to the table, and what it does not take to the window's planes; or that to the rest of the planes, as it is open; or all to planes
+ * of the window that the block has, as there is no table. */
+enum Way { BY_TABLE, OPENLY, BY_OWN_WINDOW };
+template <class T> constexpr Way USUAL_WAY = T::TABLED ? BY_TABLE : BY_OWN_WINDOW;
+
 /* A lane's elements as digits, by result: what has gone elsewhere is NOWHERE. */
 template <class T> struct Digits {
     static constexpr int N = T::TABLED ? T::TABLED : 1, EACH = T::EACH;
@@ -139,10 +144,43 @@ template <class T> struct Digits {
         result[from] = NOWHERE;
     }
 
-    /* OPEN: terms that take more than the usual go to the rest of the planes. */
-    template <bool OPEN, class Loaded>
-    __device__ __forceinline__ void take(const rd_cuda_groups &groups, const Window &window, const OpenRest &rest,
+    /* Where terms go to planes one by one, as most do: all. What is left is which results have how many. */
+    template <Way WAY, class Loaded>
+    __device__ __forceinline__ void take_one_by_one(const rd_cuda_groups &groups, const Window &window,
+                                                    const OwnPlanes &planes, const Loaded &loaded,
+                                                    const unsigned (&of)[EACH], u64 first) {
+        unsigned slow = 0;
+        counts = ONE_EACH;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const typename T::Bits x = loaded.x[i];
+            const Term term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
+            const bool usual =
+                term.special == FINITE && !term.is_zero() && (WAY == OPENLY || window.holds(term, T::WINDOW));
+            if (of[i] != NOWHERE && usual)
+                planes.template add_at_once<T>(window, term, of[i]);
+            slow |= (unsigned)(of[i] != NOWHERE && !usual) << i;
+            result[i] = groups.counted ? of[i] : NOWHERE;
+#pragma unroll
+            for (int d = 0; d < N; d++)
+                digit[i][d] = 0;
+        }
+        if (slow) {
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                if (slow >> i & 1 && !add_slowly<T>(groups, of[i], first + i))
+                    counts -= 1u << 8 * i;
+        }
+    }
+
+    /* Returns whether anything is left for the table, or for planes, of some lane. */
+    template <Way WAY, class Loaded>
+    __device__ __forceinline__ bool take(const rd_cuda_groups &groups, const Window &window, const OwnPlanes &planes,
                                          const Loaded &loaded, const unsigned (&of)[EACH], u64 first) {
+        if (WAY != BY_TABLE && planes.takes_all) {
+            take_one_by_one<WAY>(groups, window, planes, loaded, of, first);
+            return groups.counted;
+        }
         unsigned slow = 0;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
@@ -183,16 +221,17 @@ template <class T> struct Digits {
                 if (!(slow >> i & 1))
                     continue;
                 Term term = {};
-                if constexpr (OPEN) {
+                if constexpr (WAY == OPENLY) {
                     const typename T::Bits x = loaded.x[i];
                     term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
                 }
-                if (OPEN && term.special == FINITE && !term.is_zero())
-                    rest.template add<T>(window, term, of[i]);
+                if (WAY == OPENLY && term.special == FINITE && !term.is_zero())
+                    planes.template add<T>(window, term, of[i]);
                 else if (!add_slowly<T>(groups, of[i], first + i))
                     counts -= 1u << 8 * i;
             }
         }
+        return true;
     }
 
     /* Adds up runs of one result over lanes that have elements of it alone, if there are enough of them. By whole warps. */
@@ -289,19 +328,10 @@ template <class T> struct Digits {
     }
 };
 
-/* Leaves out results of other parts. */
-template <int EACH>
-__device__ __forceinline__ void leave_part(unsigned part, unsigned part_results, unsigned (&result)[EACH]) {
-#pragma unroll
-    for (int i = 0; i < EACH; i++)
-        if (result[i] - part * part_results >= part_results)
-            result[i] = NOWHERE;
-}
-
-/* All chunks of a block: of a part of the results, if they are parted. */
-template <class T, bool OPEN>
-__device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const Table<T> &table, const OpenRest &rest,
-                                           bool parted, unsigned part, unsigned part_results) {
+/* All chunks of a block. */
+template <class T, Way WAY>
+__device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const Table<T> &table,
+                                           const OwnPlanes &planes) {
     const Window window(groups);
     const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH);
     const u64 chunks = (tiles + groups.chunk - 1) / groups.chunk;
@@ -309,14 +339,14 @@ __device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const T
     unsigned found = 0;
 #pragma unroll 1
     for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
-        for_tiles<T::BYTES, T::PRODUCTS, T::EACH, !OPEN>(groups, chunk, [&](const auto &loaded, u64 first) {
+        for_tiles<T::BYTES, T::PRODUCTS, T::EACH, WAY == BY_TABLE>(groups, chunk, [&](const auto &loaded, u64 first) {
             Digits<T> digits;
             unsigned result[T::EACH];
             loaded.find(groups, first, result);
-            if (parted)
-                leave_part(OPEN ? part : groups.part, OPEN ? part_results : groups.part_results, result);
-            digits.template take<OPEN>(groups, window, rest, loaded, result, first);
+            const bool left = digits.template take<WAY>(groups, window, planes, loaded, result, first);
             __syncwarp();
+            if (WAY != BY_TABLE && !left)
+                return;
             digits.join_lanes();
             const unsigned own = digits.leave(groups, table, tabled);
             __syncwarp();
@@ -327,40 +357,118 @@ __device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const T
     }
 }
 
-/* The same where the rest of the planes is open: it is cleared first, if this launch is the first that adds to it, for which the table's room
- * serves, too. A function of its own, since the usual way needs all registers. */
-template <class T> __device__ __noinline__ void add_openly(const rd_cuda_groups &groups, unsigned *room, bool parted) {
-    const Table<T> table(groups, room);
-    const OpenRest rest(groups);
-    if (groups.opens && groups.part == 0)
+/* Clears the rest of the planes, if this launch is the first that adds to it, with a word that the block shares. */
+__device__ __forceinline__ void open_rest(const rd_cuda_groups &groups, unsigned *room) {
+    if (groups.opens)
         share_out(
             *groups.grid[0].header, RD_CUDA_GROUPS_OPEN, *reinterpret_cast<u64 *>(room),
             [&](unsigned share, unsigned shares) { clear_rest(groups, 0, groups.grid[0].rest_planes, share, shares); });
+}
+
+/* The same where the rest of the planes is open. A function of its own, since the usual way needs all registers. */
+template <class T> __device__ __noinline__ void add_openly(const rd_cuda_groups &groups, unsigned *room) {
+    const Table<T> table(groups, room, 0);
+    const OwnPlanes rest(groups, false, 0, (unsigned)groups.results);
+    open_rest(groups, room);
     rest.clear_own(groups);
-    const unsigned parts = groups.grid[0].header->scattered ? groups.grid[0].header->open_parts : 1,
-                   part_results = parted ? groups.part_results : (unsigned)((groups.results + parts - 1) / parts);
-    for (unsigned part = 0; part < parts; part++) {
-        table.open();
-        add_chunks<T, true>(groups, table, rest, parted || parts > 1, groups.part + part, part_results);
-    }
+    table.open();
+    add_chunks<T, OPENLY>(groups, table, rest);
     rest.flush_own(groups);
 }
 
 template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
-    extern __shared__ __align__(16) unsigned char room[];
-    const Table<T> table(groups, reinterpret_cast<unsigned *>(room));
+    extern __shared__ __align__(16) unsigned char shared_room[];
+    const Table<T> table(groups, reinterpret_cast<unsigned *>(shared_room), 0);
     table.open(); /* while the launch before ends */
     wait_for_previous();
     let_next_come();
-    const bool parted = groups.parts > 1 && groups.grid[0].header->scattered;
-    if (groups.part > 0 && !parted)
+    if (are_moved(groups))
         return;
     if constexpr (T::OF_FLOATS)
         if (groups.grid[0].header->open) {
-            add_openly<T>(groups, table.words, parted);
+            add_openly<T>(groups, table.words);
             return;
         }
-    add_chunks<T, false>(groups, table, OpenRest(groups), parted, 0, 0);
+    const OwnPlanes window(groups, true, 0, (unsigned)groups.results);
+    if (!T::TABLED)
+        window.clear_own(groups);
+    add_chunks<T, USUAL_WAY<T>>(groups, table, window);
+    if (!T::TABLED)
+        window.flush_own(groups);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Of elements that were moved to buckets (groups_buckets.cu)
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Calls take(item) for items as long as there are any. By the whole block, of which `claimed` is a word that all share. */
+template <class Take>
+__device__ __forceinline__ void for_items(const rd_cuda_groups &groups, unsigned &claimed, Take take) {
+    rd_cuda_groups_counts &counts = *groups.buckets.counts;
+    for (;;) {
+        __syncthreads(); /* all have read the claim before */
+        if (threadIdx.x == 0)
+            claimed = atomicAdd(&counts.claimed[groups.buckets.scan], 1u);
+        __syncthreads();
+        const unsigned item = claimed;
+        if (item >= counts.items)
+            break;
+        take(groups.buckets.items[item]);
+    }
+}
+
+template <class T, Way WAY>
+__device__ __forceinline__ void add_items(const rd_cuda_groups &groups, unsigned *room, unsigned &claimed) {
+    constexpr int EACH = T::EACH, TILE = 32 * EACH;
+    const Window window(groups);
+    const unsigned size_log2 = groups.buckets.size_log2[groups.buckets.way];
+    for_items(groups, claimed, [&](const rd_cuda_groups_item &item) {
+        const unsigned base = item.bucket << size_log2;
+        const Table<T> table(groups, room, base);
+        const OwnPlanes planes(groups, WAY == BY_OWN_WINDOW, base, 1u << size_log2);
+        if (WAY != BY_TABLE)
+            planes.clear_own(groups);
+        table.open();
+        for_some_tiles<LoadedMoved<T::BYTES, T::PRODUCTS, EACH>, EACH>(
+            Moved{groups, item.end}, 0, (item.end - item.begin + TILE - 1) / TILE, item.begin,
+            [&](const auto &loaded, u64 first) {
+                Digits<T> digits;
+                unsigned result[EACH];
+                loaded.find(result);
+                const bool left = digits.template take<WAY>(groups, window, planes, loaded, result, first);
+                __syncwarp();
+                if (WAY != BY_TABLE && !left)
+                    return;
+                digits.join_lanes();
+                digits.leave(groups, table, groups.slots != 0);
+                __syncwarp();
+            });
+        if (groups.slots)
+            table.flush();
+        if (WAY != BY_TABLE)
+            planes.flush_own(groups);
+    });
+}
+
+template <class T>
+__device__ __noinline__ void add_items_openly(const rd_cuda_groups &groups, unsigned *room, unsigned &claimed) {
+    open_rest(groups, room);
+    add_items<T, OPENLY>(groups, room, claimed);
+}
+
+/* Of two ways, with tables for buckets of either size, one does nothing. */
+template <class T> __device__ __forceinline__ void add_moved(const rd_cuda_groups &groups) {
+    extern __shared__ __align__(16) unsigned char shared_room[];
+    __shared__ unsigned claimed;
+    unsigned *const words = reinterpret_cast<unsigned *>(shared_room);
+    wait_for_previous();
+    let_next_come();
+    if (!are_moved(groups) || is_open_anywhere(groups) != (groups.buckets.way != 0))
+        return;
+    if (groups.grid[0].header->open)
+        add_items_openly<T>(groups, words, claimed);
+    else
+        add_items<T, USUAL_WAY<T>>(groups, words, claimed);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -411,8 +519,14 @@ template <class T> __device__ __forceinline__ void special(const rd_cuda_groups 
         groups_add_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                             \
         add<Terms<__VA_ARGS__>>(groups);                                                                               \
     }
+#define RD_CUDA_GROUPS_ADD_MOVED(NAME, ...)                                                                            \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_GROUPS_THREADS, 1)                                            \
+        groups_moved_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                           \
+        add_moved<Terms<__VA_ARGS__>>(groups);                                                                         \
+    }
 #define RD_CUDA_GROUPS_KERNELS(NAME, ...)                                                                              \
     RD_CUDA_GROUPS_ADD(NAME, __VA_ARGS__)                                                                              \
+    RD_CUDA_GROUPS_ADD_MOVED(NAME, __VA_ARGS__)                                                                        \
     extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)                                                      \
         groups_special_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                         \
         special<Terms<__VA_ARGS__>>(groups);                                                                           \

@@ -282,23 +282,28 @@ __device__ __forceinline__ void for_digits(typename T::Whole whole, int place, i
  * The rest of the planes, where it is open
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* The rest of the planes, where it is open, as a block sees it: in shared memory, if it has its own, two words for each digit of all results,
- * the lower ones first; digits lie as in memory. Of copies a lane has one; they begin in different banks. */
-struct OpenRest {
+/* Planes that terms go to one by one, as a block sees them: the rest, where it is open, or a window that has no table. In shared memory, if it has its own,
+ * two words for each digit of so many results from `base` on, the lower ones first; digits lie as in memory. Of copies a lane has one; they begin
+ * in different banks. */
+struct OwnPlanes {
     uint64_t *const planes;
+    const unsigned count, before; /* planes; those of the rest that lie below them */
     unsigned *const low;
-    const unsigned results, words;
-    const bool has_own;
+    const unsigned results, base, own_results, words;
+    const bool has_own, takes_all; /* the last: even what the table could take */
     const float per_step;
 
-    __device__ __forceinline__ explicit OpenRest(const rd_cuda_groups &groups)
-        : planes(groups.grid[0].rest), low(own(groups) + (lane_index() & ((1 << groups.rest_copies_log2) - 1)) *
-                                                             RD_CUDA_GROUPS_REST_COPY(words_of(groups))),
-          results((unsigned)groups.results), words(words_of(groups)), has_own(groups.own_rest != 0),
+    __device__ __forceinline__ OwnPlanes(const rd_cuda_groups &groups, bool of_window, unsigned first_result,
+                                         unsigned own_count)
+        : planes(of_window ? groups.grid[0].window : groups.grid[0].rest),
+          count(of_window ? groups.grid[0].window_planes : groups.grid[0].rest_planes),
+          before(of_window ? (unsigned)groups.grid[0].header->first : 0),
+          low(own(groups) +
+              (lane_index() & ((1 << groups.rest_copies_log2) - 1)) * RD_CUDA_GROUPS_REST_COPY(count * own_count)),
+          results((unsigned)groups.results), base(first_result), own_results(own_count), words(count * own_count),
+          has_own(of_window ? groups.own_window != 0 : groups.own_rest != 0),
+          takes_all(has_own && (of_window || groups.grid[0].header->open == RD_CUDA_GROUPS_OPEN_TO_ALL)),
           per_step(1.0f / (float)groups.step) {
-    }
-    static __device__ __forceinline__ unsigned words_of(const rd_cuda_groups &groups) {
-        return groups.grid[0].rest_planes * (unsigned)groups.results;
     }
     static __device__ __forceinline__ unsigned *own(const rd_cuda_groups &groups) {
         extern __shared__ __align__(16) unsigned char shared_room[];
@@ -307,30 +312,54 @@ struct OpenRest {
 
     /* By the whole block. */
     __device__ __forceinline__ void clear_own(const rd_cuda_groups &groups) const {
-        const unsigned count = RD_CUDA_GROUPS_REST_COPY(words) << groups.rest_copies_log2;
-        for (unsigned i = threadIdx.x; has_own && i < count; i += GROUP_THREADS)
+        const unsigned all = RD_CUDA_GROUPS_REST_COPY(words) << groups.rest_copies_log2;
+        for (unsigned i = threadIdx.x; has_own && i < all; i += GROUP_THREADS)
             own(groups)[i] = 0;
         __syncthreads();
     }
 
-    /* A term other than zero. What is carried to the upper word follows from what was in the lower one before. */
+    /* A digit to shared memory. What is carried to the upper word follows from what was in the lower one before. */
+    __device__ __forceinline__ void add_own(unsigned at, u64 digit, bool negative) const {
+        const u64 value = negative ? 0 - digit : digit;
+        const unsigned own = (unsigned)value, was = atomicAdd(low + at, own),
+                       upper = (unsigned)(value >> 32) + (was + own < own);
+        if (upper)
+            atomicAdd(low + words + at, upper);
+    }
+
+    /* A term other than zero. */
     template <class T>
     __device__ __forceinline__ void add(const Window &window, const Term &term, unsigned result) const {
         for_digits<T>(T::whole(term), window.place_in_rest(term), window.step, per_step, [&](int plane, u64 digit) {
-            if (!has_own) {
-                add_word(planes + (u64)plane * results + result, digit, term.negative);
-                return;
-            }
-            const unsigned at = (unsigned)plane * results + result;
-            const u64 value = term.negative ? 0 - digit : digit;
-            const unsigned own = (unsigned)value, before = atomicAdd(low + at, own),
-                           upper = (unsigned)(value >> 32) + (before + own < own);
-            if (upper)
-                atomicAdd(low + words + at, upper);
+            if (has_own)
+                add_own(((unsigned)plane - before) * own_results + (result - base), digit, term.negative);
+            else
+                add_word(planes + (u64)((unsigned)plane - before) * results + result, digit, term.negative);
         });
     }
 
-    /* To memory. By the whole block, at its end. */
+    /* The same in shared memory, where most terms come here: in few steps, of which those of several terms need not wait for each other. */
+    template <class T>
+    __device__ __forceinline__ void add_at_once(const Window &window, const Term &term, unsigned result) const {
+        constexpr int DIGITS = (T::LENGTH + RD_CUDA_GROUPS_STEP_LEAST - 2) / RD_CUDA_GROUPS_STEP_LEAST + 1;
+        const int step = window.step, place = window.place_in_rest(term),
+                  plane = (int)(((float)place + 0.5f) * per_step), shift = place - plane * step;
+        const u64 mask = ((u64)1 << step) - 1;
+        typename T::Whole whole = T::whole(term);
+        u64 digit = (u64)(whole << shift) & mask;
+        unsigned at = ((unsigned)plane - before) * own_results + (result - base);
+        whole >>= step - shift;
+#pragma unroll
+        for (int d = 0; d < DIGITS; d++) {
+            if (digit)
+                add_own(at, digit, term.negative);
+            digit = (u64)whole & mask;
+            whole >>= step;
+            at += own_results;
+        }
+    }
+
+    /* To memory. By the whole block, when it has added all. */
     __device__ __forceinline__ void flush_own(const rd_cuda_groups &groups) const {
         __syncthreads();
         for (unsigned i = threadIdx.x; has_own && i < words; i += GROUP_THREADS) {
@@ -338,8 +367,10 @@ struct OpenRest {
             u64 sum = 0;
             for (unsigned copy = 0; copy < 1u << groups.rest_copies_log2; copy++, at += RD_CUDA_GROUPS_REST_COPY(words))
                 sum += (u64)at[words] << 32 | at[0];
-            add_word(planes + i, sum, false);
+            const unsigned plane = i / own_results;
+            add_word(planes + (u64)plane * results + (base + (i - plane * own_results)), sum, false);
         }
+        __syncthreads();
     }
 };
 

@@ -102,10 +102,20 @@ enum { RD_CUDA_RINGED_MEETING = 8 };
  * Groups
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Where results lie scattered over tables larger than a part of the L2 cache, so many percent of it, each part has a launch of its own that
- * looks at all elements, and adds its own; unless there would be more launches than this. (With this and a shorter inner loop an
- * H200 sums 2^26 f32 into 10^7 groups in 1.7 ms, which took 3.3.) */
-enum { RD_CUDA_GROUPS_PART_PERCENT = 45, RD_CUDA_GROUPS_PARTS = 8 };
+/* From so many bytes of elements on, and so many elements for each result, elements of results that lie scattered are moved to buckets before they are
+ * added, where a table has no room for all results, and if it finds few of them, or planes take more than so many percent of the L2 cache. So
+ * many buckets at least, as threads that count few of them wait for each other. Rows of elements of a tile that is moved, of 4 for each thread,
+ * as far as there is room; items for each multiprocessor; elements of an item for each result of its bucket, at least. (Two blocks of
+ * half as many threads take as long for few buckets, and half as long again for 1,200 of them, as less of a tile goes to each.) */
+enum {
+    RD_CUDA_GROUPS_MOVE_LEAST = 64 << 20,
+    RD_CUDA_GROUPS_MOVE_EACH = 2,
+    RD_CUDA_GROUPS_CACHE_PERCENT = 45,
+    RD_CUDA_GROUPS_BUCKETS_LEAST = 64,
+    RD_CUDA_GROUPS_ROWS = 4,
+    RD_CUDA_GROUPS_ITEMS = 4,
+    RD_CUDA_GROUPS_ITEM_EACH = 4
+};
 
 /* The most elements, once for each scan, of which one block alone finds extremes, counts or bits, in one launch from beginning to end:
  * three take longer. (1024 elements into 64 groups take an H100 7 us so, and 12 by launches. Sums took 12 either way, 2048 of them 14
