@@ -22,6 +22,7 @@ struct grouped {
     unsigned inputs;
     reduct_groups groups;
     uint64_t width;
+    bool in_runs;      /* many rows, whose keys come in runs */
     int64_t key[SPAN]; /* of each row */
     unsigned char *memory[2], *initial, *indices;
     reduct_mask mask;
@@ -106,12 +107,13 @@ static uint64_t largest_index(reduct_type index) {
 static void choose_keys(struct grouped *grouped) {
     struct rng *rng = &grouped->rng;
     const uint64_t rows = grouped->groups.elements, groups = grouped->groups.count,
-                   most = largest_index(grouped->groups.index), kind = rng_below(rng, 6);
+                   most = largest_index(grouped->groups.index), kind = grouped->in_runs ? 1 : rng_below(rng, 6),
+                   length = grouped->in_runs ? 1 + rng_below(rng, 300) : 20; /* of runs, on average */
     const uint64_t reach = groups < most + 1 ? groups : most + 1;
     const bool outside = groups == 0 || rng_below(rng, grouped->groups.skip ? 2 : 12) == 0;
     int64_t run = 0;
     for (uint64_t i = 0; i < rows; i++) {
-        if (rng_below(rng, 20) == 0)
+        if (rng_below(rng, length) == 0)
             run = (int64_t)rng_below(rng, reach);
         const int64_t uniform = (int64_t)rng_below(rng, reach);
         grouped->key[i] = kind == 0   ? (int64_t)(i * reach / rows) /* sorted */
@@ -132,12 +134,15 @@ static void choose_keys(struct grouped *grouped) {
 
 static void choose_mask(struct grouped *grouped) {
     struct rng *rng = &grouped->rng;
-    const uint64_t seldom = rng_below(rng, 3);
+    const uint64_t kind = rng_below(rng, 4);
     grouped->mask = rng_below(rng, 3) ? REDUCT_MASK_NONE : (reduct_mask)(1 + rng_below(rng, 2));
     grouped->mask_first = grouped->mask ? rng_below(rng, 40) : 0;
     for (size_t i = 0; i < sizeof grouped->mask_memory; i++)
         grouped->mask_memory[i] =
-            (unsigned char)(seldom && rng_below(rng, seldom == 1 ? 2 : 30) ? 0 : rng_next(rng) | 1);
+            (unsigned char)((kind == 1 && rng_below(rng, 2)) || (kind == 2 && rng_below(rng, 30)) ||
+                                    (kind == 3 && !rng_below(rng, 30))
+                                ? 0
+                                : rng_next(rng) | 1);
 }
 
 static bool counts(const struct grouped *grouped, uint64_t element) {
@@ -149,9 +154,11 @@ static bool counts(const struct grouped *grouped, uint64_t element) {
 
 static void choose_groups(struct grouped *grouped) {
     struct rng *rng = &grouped->rng;
-    grouped->width = rng_below(rng, 3) ? 1 : 1 + rng_below(rng, 20);
+    grouped->width = grouped->in_runs || rng_below(rng, 3) ? 1 : 1 + rng_below(rng, 20);
     const uint64_t most = SPAN / grouped->width,
-                   rows = rng_below(rng, 40) ? 1 + rng_below(rng, rng_below(rng, 3) ? 300 : most) : 0,
+                   rows = grouped->in_runs     ? most - rng_below(rng, most / 2)
+                          : rng_below(rng, 40) ? 1 + rng_below(rng, rng_below(rng, 3) ? 300 : most)
+                                               : 0,
                    results = rng_below(rng, 3)   ? 12
                              : rng_below(rng, 2) ? 300
                                                  : RESULTS_MOST;
@@ -413,11 +420,12 @@ static void stop(struct grouped *grouped) {
     free(grouped);
 }
 
-static void check_groups(uint64_t stream, bool sums, uint64_t rounds) {
+static void check_groups(uint64_t stream, bool sums, bool in_runs, uint64_t rounds) {
     const char *devices[TEST_MAX_DEVICES];
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = grouping_devices(devices), element_count = test_elements(elements);
     struct grouped *grouped = start(stream);
+    grouped->in_runs = in_runs;
     while (device_count && rounds-- > 0) {
         do
             grouped->type = elements[rng_below(&grouped->rng, element_count)];
@@ -433,12 +441,22 @@ static void check_groups(uint64_t stream, bool sums, uint64_t rounds) {
 
 static void everything(void **state) {
     (void)state;
-    check_groups(0, false, test_scaled(2000, test_fewest(100)));
+    check_groups(0, false, false, test_scaled(2000, test_fewest(100)));
 }
 
 static void sums(void **state) {
     (void)state;
-    check_groups(1, true, test_scaled(2000, test_fewest(100)));
+    check_groups(1, true, false, test_scaled(2000, test_fewest(100)));
+}
+
+static void runs(void **state) {
+    (void)state;
+    check_groups(10, false, true, test_scaled(1000, test_fewest(50)));
+}
+
+static void sums_of_runs(void **state) {
+    (void)state;
+    check_groups(11, true, true, test_scaled(1000, test_fewest(50)));
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -661,10 +679,13 @@ static void same_bits(void **state) {
             }
         if (!crowd.reductions)
             continue;
+        const uint64_t order = rng_below(&rng, 3); /* sorted; runs, which go over warps; none */
         for (size_t i = 0; i < MANY; i++) {
             put_any(&crowd, crowd.x, i, any_value(&rng, data, i));
             put_any(&crowd, crowd.y, i, any_value(&rng, data, i + 1));
-            crowd.key[i] = (uint32_t)(round % 3 ? rng_below(&rng, crowd.groups) : i * crowd.groups / MANY);
+            crowd.key[i] = order == 0                                ? (uint32_t)(i * crowd.groups / MANY)
+                           : order == 1 && i && rng_below(&rng, 100) ? crowd.key[i - 1]
+                                                                     : (uint32_t)rng_below(&rng, crowd.groups);
         }
         size_t bytes = 0;
         char text[100];
@@ -1111,11 +1132,18 @@ static void refused_executions(void **state) {
 }
 
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(everything),         cmocka_unit_test(sums),
-                                       cmocka_unit_test(same_bits),          cmocka_unit_test(full_pairs),
-                                       cmocka_unit_test(first_of_equals),    cmocka_unit_test(first_of_late_equals),
-                                       cmocka_unit_test(vanishing_products), cmocka_unit_test(zeros),
-                                       cmocka_unit_test(small_groups),       cmocka_unit_test(refused_plans),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(everything),
+                                       cmocka_unit_test(sums),
+                                       cmocka_unit_test(runs),
+                                       cmocka_unit_test(sums_of_runs),
+                                       cmocka_unit_test(same_bits),
+                                       cmocka_unit_test(full_pairs),
+                                       cmocka_unit_test(first_of_equals),
+                                       cmocka_unit_test(first_of_late_equals),
+                                       cmocka_unit_test(vanishing_products),
+                                       cmocka_unit_test(zeros),
+                                       cmocka_unit_test(small_groups),
+                                       cmocka_unit_test(refused_plans),
                                        cmocka_unit_test(refused_executions)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -164,14 +164,18 @@ template <int EACH> struct Results {
         bool outside = false;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            const bool inside = index[i] < groups.limit;
-            result[i] = inside && present >> i & 1 ? (unsigned)index[i] : NOWHERE;
-            outside = outside || !inside;
+            result[i] = present >> i & 1 ? (unsigned)index[i] : NOWHERE;
+            outside = outside || !(index[i] < groups.limit);
         }
-        if (outside)
-            for (int i = 0; i < EACH; i++)
-                if (!(index[i] < groups.limit) && present >> i & 1)
+        if (!outside)
+            return;
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if (!(index[i] < groups.limit)) {
+                if (present >> i & 1)
                     refuse(groups, first + i);
+                result[i] = NOWHERE;
+            }
     }
     template <int BYTES>
     static __device__ __forceinline__ void find_others(const rd_cuda_groups &groups, u64 first, unsigned left,
@@ -394,6 +398,12 @@ struct Slots {
         return owner == result ? slot : slots;
     }
 };
+
+/* Lanes of a warp that go on with the result of the lane before, from which on runs of one result are joined over lanes: fewer have too many
+ * runs; more so where each result has a slot, so that runs save less. */
+__device__ __forceinline__ int joins_least(const rd_cuda_groups &groups) {
+    return groups.direct ? 22 : 12;
+}
 
 /* A warp gives its table up if, of so many tiles, fewer than one in so many results is found there. */
 constexpr unsigned TRIES = 8, FOUND_LEAST = 3;

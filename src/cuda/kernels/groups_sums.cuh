@@ -121,8 +121,10 @@ template <class T> struct Table : Slots {
     }
 };
 
-/* Lanes of a warp that go on with the result of the lane before, from which on such runs are added up: fewer have too many runs. */
-constexpr int JOINS_LEAST = 22;
+/* What a tile's digits add up to lies below bit 50, so that their number may lie from COUNT_PLACE on. */
+constexpr int COUNT_PLACE = 52;
+static_assert((i64)32 * RD_CUDA_GROUPS_EACH(1, false) << RD_CUDA_GROUPS_TABLE_BITS <= (i64)1 << (COUNT_PLACE - 2),
+              "a sum of digits has room for their number");
 
 /* Where terms go: to the table, and what it does not take to the window's planes; or that to the rest of the planes, as it is open; or all to planes
  * of the window that the block has, as there is no table. */
@@ -130,18 +132,66 @@ enum Way { BY_TABLE, OPENLY, BY_OWN_WINDOW };
 template <class T> constexpr Way USUAL_WAY = T::TABLED ? BY_TABLE : BY_OWN_WINDOW;
 
 /* A lane's elements as digits, by result: what has gone elsewhere is NOWHERE. */
-template <class T> struct Digits {
-    static constexpr int N = T::TABLED ? T::TABLED : 1, EACH = T::EACH;
+template <class T, int EACH = T::EACH> struct Digits {
+    static constexpr int N = T::TABLED ? T::TABLED : 1;
     unsigned result[EACH], counts;
     i64 digit[EACH][N];
 
-    __device__ __forceinline__ void move(int from, int to) {
+    /* The digits of a float that has them: integers, which the same float of another exponent comes to. Returns whether it has: which its exponent
+     * says, shifted up so that the sign is lost, as neither that of a zero nor that of an infinity is among those that have. */
+    static __device__ __forceinline__ bool take_scaled(const rd_cuda_groups &groups, const Window &window,
+                                                       typename T::Bits x, i64 (&digit)[N]) {
+        constexpr int PLACES = T::BYTES == 8 ? 20 : 23, BIAS = T::BYTES == 8 ? 1023 : 127; /* of the upper word */
+        const int bits = T::TABLED * window.step + below_planes<T>(window.step),
+                  lowest = window.unit + (T::QUICK + T::TABLED) * window.step - bits + T::LENGTH - 1 + BIAS;
+        const unsigned upper = (T::BYTES == 8 ? (unsigned)((u64)x >> 32) : T::to_single(groups, x)) &
+                               (groups.call.transform == RD_ABSOLUTE ? INT32_MAX : UINT32_MAX);
+        const bool quick = 2 * upper - ((unsigned)lowest << (PLACES + 1)) < (unsigned)(bits - T::LENGTH + 1)
+                                                                                << (PLACES + 1);
+        const unsigned scaled = upper + ((unsigned)(T::LENGTH - 1 + BIAS - lowest) << PLACES);
+        if constexpr (T::BYTES == 8)
+            split(__longlong_as_double((i64)(quick ? (u64)scaled << 32 | (unsigned)x : 0)), window.step, digit);
+        else
+            digit[0] = (i64)__uint_as_float(quick ? scaled : 0);
+        return quick;
+    }
+    /* An integer as digits, the upper one rounded, so that the lower one may have another sign: by floats that have their lowest bit at 1. */
+    static __device__ __forceinline__ void split(double whole, int step, i64 (&digit)[N]) {
+        constexpr double LARGE = 0x1.8p52;
+        const double large = LARGE + whole * __longlong_as_double((i64)(1023 - step) << 52), upper = large - LARGE,
+                     lower = __fma_rn(upper, -__longlong_as_double((i64)(1023 + step) << 52), whole);
+        digit[0] = __double_as_longlong(lower + LARGE) - __double_as_longlong(LARGE);
+        digit[N - 1] = __double_as_longlong(large) - __double_as_longlong(LARGE);
+    }
+
+    /* The same of what may be another term, by shifts. */
+    static __device__ __forceinline__ bool take_digits(const rd_cuda_groups &groups, const Window &window,
+                                                       typename T::Bits x, typename T::Bits y, i64 (&digit)[N]) {
 #pragma unroll
         for (int d = 0; d < N; d++)
-            digit[to][d] += digit[from][d];
-        const unsigned count = count_of(counts, from);
-        counts += (count << 8 * to) - (count << 8 * from);
-        result[from] = NOWHERE;
+            digit[d] = 0;
+        Term term;
+        if constexpr (T::PRODUCTS)
+            term = T::of(groups, x, y);
+        else
+            term = T::usual(groups, x);
+        /* By the length that terms can have, so that nothing need be counted. Products of zeros, infinities and NaNs may have any
+         * exponent; elements that are these, of floats, have one outside. */
+        const int bits = T::TABLED * window.step + below_planes<T>(window.step),
+                  place = window.place(term) - (T::QUICK + T::TABLED) * window.step + bits;
+        const bool quick = T::TABLED && bits >= T::LENGTH && (unsigned)place <= (unsigned)(bits - T::LENGTH) &&
+                           (!T::PRODUCTS || !T::OF_FLOATS || (term.special == FINITE && !term.is_zero()));
+        if constexpr (T::TABLED == 1 && T::LENGTH <= 24) {
+            const int sign = term.negative ? -1 : 0, own = quick ? ((int)(unsigned)term.low ^ sign) - sign : 0;
+            digit[0] = (i64)((u64)(i64)own << (place & 31));
+        } else if (quick) {
+            const u64 mask = T::TABLED > 1 ? ((u64)1 << window.step) - 1 : UINT64_MAX;
+            const u64 sign = term.negative ? UINT64_MAX : 0;
+            digit[0] = (i64)((((term.low << place) & mask) ^ sign) - sign);
+            if constexpr (T::TABLED > 1)
+                digit[1] = (i64)(((term.low >> (window.step - place)) ^ sign) - sign);
+        }
+        return quick;
     }
 
     /* Where terms go to planes one by one, as most do: all. What is left is which results have how many. */
@@ -188,31 +238,12 @@ template <class T> struct Digits {
             if constexpr (T::PRODUCTS)
                 y = groups.call.y ? loaded.y[i] : x;
             result[i] = of[i];
-#pragma unroll
-            for (int d = 0; d < N; d++)
-                digit[i][d] = 0;
-            Term term;
-            if constexpr (T::PRODUCTS)
-                term = T::of(groups, x, y);
+            bool quick;
+            if constexpr (T::SCALED)
+                quick = take_scaled(groups, window, x, digit[i]);
             else
-                term = T::usual(groups, x);
-            /* By the length that terms can have, so that nothing need be counted. Products of zeros, infinities and NaNs may have any
-             * exponent; elements that are these, of floats, have one outside. */
-            const int bits = T::TABLED * window.step + below_planes<T>(window.step),
-                      place = window.place(term) - (T::QUICK + T::TABLED) * window.step + bits;
-            const bool quick = T::TABLED && bits >= T::LENGTH && (unsigned)place <= (unsigned)(bits - T::LENGTH) &&
-                               (!T::PRODUCTS || !T::OF_FLOATS || (term.special == FINITE && !term.is_zero()));
+                quick = take_digits(groups, window, x, y, digit[i]);
             slow |= (unsigned)(!quick && of[i] != NOWHERE) << i;
-            if constexpr (T::TABLED == 1 && T::LENGTH <= 24) {
-                const int sign = term.negative ? -1 : 0, own = quick ? ((int)(unsigned)term.low ^ sign) - sign : 0;
-                digit[i][0] = (i64)((u64)(i64)own << (place & 31));
-            } else if (quick) {
-                const u64 mask = T::TABLED > 1 ? ((u64)1 << window.step) - 1 : UINT64_MAX;
-                const u64 sign = term.negative ? UINT64_MAX : 0;
-                digit[i][0] = (i64)((((term.low << place) & mask) ^ sign) - sign);
-                if constexpr (T::TABLED > 1)
-                    digit[i][1] = (i64)(((term.low >> (window.step - place)) ^ sign) - sign);
-            }
         }
         counts = ONE_EACH;
         if (slow) {
@@ -234,39 +265,67 @@ template <class T> struct Digits {
         return true;
     }
 
-    /* Adds up runs of one result over lanes that have elements of it alone, if there are enough of them. By whole warps. */
-    __device__ __forceinline__ void join_lanes() {
-        const int lane = lane_index();
-        const unsigned own = result[0], before = __shfl_up_sync(ALL, result[EACH - 1], 1);
-        if (__popc(__ballot_sync(ALL, lane > 0 && own != NOWHERE && before == own)) < JOINS_LEAST)
-            return;
-        bool whole = own != NOWHERE;
-#pragma unroll
-        for (int i = 1; i < EACH; i++)
-            whole = whole && result[i] == own;
-        if (whole) {
-#pragma unroll
-            for (int i = 1; i < EACH; i++)
-                move(i, 0);
-            result[0] = NOWHERE;
+    /* To the table, or to the planes. Returns how many were sought in the table, and of these found; nothing where each has its slot. */
+    __device__ __forceinline__ unsigned leave(const rd_cuda_groups &groups, const Table<T> &table, bool tabled) {
+        if (T::TABLED && tabled && groups.direct) {
+            leave_in_table<true>(table);
+            return 0;
         }
-        for (unsigned left = __ballot_sync(ALL, whole); left;) {
-            const int first = __ffs((int)left) - 1;
-            const unsigned of = __shfl_sync(ALL, own, first);
-            const bool mine = whole && own == of;
-            left &= ~__ballot_sync(ALL, mine);
-            i64 sum[N];
+        return leave_by_owner(groups, table, tabled);
+    }
+    __device__ __forceinline__ unsigned leave_by_owner(const rd_cuda_groups &groups, const Table<T> &table,
+                                                       bool tabled) {
+        const unsigned found = T::TABLED && tabled ? leave_in_table<false>(table) : 0;
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            if (result[i] != NOWHERE)
+                leave_in_planes(groups, i);
+        return found;
+    }
+    /* The same by runs of one result, which go over lanes, if many lanes go on with the result of the lane before; if not, nothing is left, and it
+     * returns false. By whole warps. */
+    __device__ __forceinline__ bool leave_runs(const rd_cuda_groups &groups, const Table<T> &table, bool tabled,
+                                               unsigned &found) {
+        constexpr int LAST = EACH - 1;
+        const int lane = lane_index();
+        const unsigned before = __shfl_up_sync(ALL, result[LAST], 1),
+                       going_on = __ballot_sync(ALL, lane > 0 && result[0] != NOWHERE && before == result[0]);
+        if (__popc(going_on) < joins_least(groups))
+            return false;
+        unsigned ends = going_on >> 1 >> lane & 1 ? 0 : 1u << LAST; /* of runs, as bits */
+#pragma unroll
+        for (int i = 0; i < LAST; i++) {
+            ends |= (unsigned)(result[i] != result[i + 1]) << i;
 #pragma unroll
             for (int d = 0; d < N; d++)
-                sum[d] = add_lanes(mine ? digit[0][d] : 0);
-            const unsigned count = (unsigned)warp_add_words(mine ? (int)count_of(counts, 0) : 0);
-            if (lane == first) {
-                result[0] = of;
-                counts += count - count_of(counts, 0);
+                digit[i + 1][d] += digit[i][d];
+        }
+        i64 last[N] = {};
+        if (__all_sync(ALL, ends == (lane == 31 ? 1u << LAST : 0)))
+            join_lanes(groups);
+        else
+            join_runs(groups, lane, ends, last);
+        do {
+            Digits<T, 1> run = take_run(ends, last);
+            if constexpr (T::PRODUCTS) /* which need the registers that another way would take */
+                found += run.leave_by_owner(groups, table, tabled);
+            else
+                found += run.leave(groups, table, tabled);
+            ends &= ends - 1;
+        } while (__any_sync(ALL, ends != 0));
+        return true;
+    }
+    /* Of lanes that all have one result: the last element gets what all come to. */
+    __device__ __forceinline__ void join_lanes(const rd_cuda_groups &groups) {
 #pragma unroll
-                for (int d = 0; d < N; d++)
-                    digit[0][d] = sum[d];
-            }
+        for (int d = 0; d < N; d++)
+            digit[EACH - 1][d] = add_lanes(digit[EACH - 1][d]);
+        if (groups.counted) {
+            unsigned count = 0;
+#pragma unroll
+            for (int i = 0; i < EACH; i++)
+                count += count_of(counts, i);
+            digit[EACH - 1][0] += (i64)warp_add_words((int)count) << COUNT_PLACE;
         }
     }
     /* Of numbers of at most 51 bits and a sign. */
@@ -275,21 +334,59 @@ template <class T> struct Digits {
         const int low = warp_add_words((int)(value & ((1 << LOW) - 1))), high = warp_add_words((int)(value >> LOW));
         return (i64)high * (1 << LOW) + low;
     }
-
-    /* To the table, or to the planes. Returns how many were sought in the table, and of these found; nothing where each has its slot. */
-    __device__ __forceinline__ unsigned leave(const rd_cuda_groups &groups, const Table<T> &table, bool tabled) {
-        unsigned found = 0;
-        if (T::TABLED && tabled && groups.direct) {
-            leave_in_table<true>(table);
-            return 0;
-        }
-        if (T::TABLED && tabled)
-            found = leave_in_table<false>(table);
+    /* `last` is what all elements up to the last end in a lane before come to, as if the lane's first element was the first of all: digits and counts have
+     * been, or are, added up from there. Words wrap around. */
+    __device__ __forceinline__ void join_runs(const rd_cuda_groups &groups, int lane, unsigned ends, i64 (&last)[N]) {
+        if (groups.counted) {
+            unsigned count = 0;
 #pragma unroll
-        for (int i = 0; i < EACH; i++)
-            if (result[i] != NOWHERE)
-                leave_in_planes(groups, i);
-        return found;
+            for (int i = 0; i < EACH; i++) {
+                count += count_of(counts, i);
+                digit[i][0] += (i64)count << COUNT_PLACE;
+            }
+        }
+        const unsigned with_ends = __ballot_sync(ALL, ends != 0) & ((1u << lane) - 1);
+#pragma unroll
+        for (int d = 0; d < N; d++) {
+            const i64 all = digit[EACH - 1][d];
+            i64 sum = all;
+#pragma unroll
+            for (int by = 1; by < 32; by *= 2) {
+                const i64 other = __shfl_up_sync(ALL, sum, by);
+                sum += lane >= by ? other : 0;
+            }
+            sum -= all;
+            i64 end = digit[0][d];
+#pragma unroll
+            for (int i = 1; i < EACH; i++)
+                end = ends >> i & 1 ? digit[i][d] : end;
+            last[d] = __shfl_sync(ALL, sum + end, 31 - __clz((int)(with_ends | 1)));
+            last[d] = (with_ends ? last[d] : 0) - sum;
+        }
+    }
+    /* The run that ends first in a lane: what all elements up to its end add up to, less the same of the last end. */
+    __device__ __forceinline__ Digits<T, 1> take_run(unsigned ends, i64 (&last)[N]) const {
+        Digits<T, 1> run = {{NOWHERE}, 0, {}};
+        i64 end[N];
+#pragma unroll
+        for (int d = 0; d < N; d++)
+            end[d] = digit[0][d];
+#pragma unroll
+        for (int i = EACH - 1; i >= 0; i--)
+            if (ends >> i & 1) {
+                run.result[0] = result[i];
+#pragma unroll
+                for (int d = 0; d < N; d++)
+                    end[d] = digit[i][d];
+            }
+#pragma unroll
+        for (int d = 0; d < N; d++) {
+            run.digit[0][d] = end[d] - last[d];
+            last[d] = end[d];
+        }
+        run.counts = (unsigned)((run.digit[0][0] + ((i64)1 << (COUNT_PLACE - 1))) >> 32) >> (COUNT_PLACE - 32);
+        run.digit[0][0] -= (i64)run.counts << COUNT_PLACE;
+        return run;
     }
     /* What has no slot is left. */
     template <bool DIRECT> __device__ __forceinline__ unsigned leave_in_table(const Table<T> &table) {
@@ -347,8 +444,9 @@ __device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const T
             __syncwarp();
             if (WAY != BY_TABLE && !left)
                 return;
-            digits.join_lanes();
-            const unsigned own = digits.leave(groups, table, tabled);
+            unsigned own = 0;
+            if (!digits.leave_runs(groups, table, tabled, own))
+                own = digits.leave(groups, table, tabled);
             __syncwarp();
             tabled = is_of_use(tabled, own, found);
         });
@@ -439,8 +537,9 @@ __device__ __forceinline__ void add_items(const rd_cuda_groups &groups, unsigned
                 __syncwarp();
                 if (WAY != BY_TABLE && !left)
                     return;
-                digits.join_lanes();
-                digits.leave(groups, table, groups.slots != 0);
+                unsigned found = 0;
+                if (!digits.leave_runs(groups, table, groups.slots != 0, found))
+                    digits.leave(groups, table, groups.slots != 0);
                 __syncwarp();
             });
         if (groups.slots)

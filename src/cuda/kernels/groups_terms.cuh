@@ -34,6 +34,7 @@ template <Class CLASS, int BYTES_, bool PRODUCTS_> struct Terms {
     static constexpr int WINDOW = RD_CUDA_GROUPS_WINDOW(BYTES, PRODUCTS),
                          TABLED = RD_CUDA_GROUPS_TABLED(BYTES, PRODUCTS),
                          QUICK = OF_FLOATS ? WINDOW - TABLED : 0; /* the lowest plane of those tabled */
+    static constexpr bool SCALED = OF_FLOATS && !PRODUCTS; /* digits are what a float of another exponent comes to */
     /* Bits of an element's significand, of a term's, and where they are in the element. */
     static constexpr int OWN = CLASS == FLOATS   ? BYTES == 8 ? 53 : 24
                                : CLASS == HALVES ? RD_CUDA_GROUPS_HALF_BITS
