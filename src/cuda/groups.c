@@ -270,6 +270,14 @@ static unsigned moving_bytes(unsigned element_bytes, unsigned rows) {
            rows * RD_CUDA_GROUPS_ROW * element_bytes;
 }
 
+/* Planes of the rest of the planes that blocks may have, of so many results: all, if there is room for these beside a table, or some. */
+static unsigned own_planes(const struct rd_cuda_groups_scan *scan, uint64_t results) {
+    const uint64_t all =
+        (uint64_t)find_slots(scan, results) * scan->slot_bytes + own_copy(results, scan->grid.rest_planes);
+    return all <= scan->room ? scan->grid.rest_planes
+                             : (unsigned)at_most(scan->grid.rest_planes, RD_CUDA_GROUPS_OWN_PLANES);
+}
+
 /* Whether blocks have a table for so many results, or their own window, in each scan; and their own rest of the planes. */
 static bool have_tables(const struct rd_cuda_groups_pass *pass, uint64_t results) {
     bool have = true;
@@ -285,7 +293,7 @@ static bool have_own_rest(const struct rd_cuda_groups_pass *pass, uint64_t resul
     for (unsigned s = 0; s < pass->scans; s++) {
         const struct rd_cuda_groups_scan *scan = &pass->scan[s];
         have = have &&
-               (uint64_t)find_slots(scan, results) * scan->slot_bytes + own_copy(results, scan->grid.rest_planes) <=
+               (uint64_t)find_slots(scan, results) * scan->slot_bytes + own_copy(results, own_planes(scan, results)) <=
                    scan->room;
     }
     return have;
@@ -511,7 +519,8 @@ static unsigned choose_tables(const struct launches *launches, unsigned which, u
     const uint32_t slots = find_slots(scan, results);
     groups->slots = elements >= slots ? slots : 0;
     groups->direct = groups->slots >= results;
-    const uint64_t least = (uint64_t)groups->slots * scan->slot_bytes, rest = own_copy(results, scan->grid.rest_planes),
+    groups->own_planes = (uint8_t)own_planes(scan, results);
+    const uint64_t least = (uint64_t)groups->slots * scan->slot_bytes, rest = own_copy(results, groups->own_planes),
                    window = own_copy(results, scan->grid.window_planes), most = elements * sizeof(uint64_t);
     groups->own_rest = open && rest <= most && least + rest <= scan->room;
     groups->own_window =

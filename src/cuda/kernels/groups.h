@@ -112,6 +112,7 @@ struct rd_cuda_groups {
     uint8_t is_pick;                      /* where a result is a word: of what kind */
     uint8_t of_weights;                   /* terms are not the products of pairs but their weights, y */
     uint8_t initial;                      /* elements are initial values */
+    uint8_t own_planes;                   /* of the rest of the planes, so many: */
     uint8_t own_rest,
         own_window; /* blocks have planes of their own: the rest, if it is open; or a window that has no table */
     uint8_t rest_copies_log2;        /* there are so many copies of these */
@@ -188,6 +189,9 @@ enum { RD_CUDA_GROUPS_STEP_LEAST = 26, RD_CUDA_GROUPS_STEP_MOST = 40, RD_CUDA_GR
 /* Bits of a digit in that table where there is one for each element: what so many have that a block adds before it empties the table stays below
  * 2^63. That is more than a plane has: the lowest of them are the next plane's. */
 enum { RD_CUDA_GROUPS_TABLE_BITS = 43 };
+
+/* Planes of the rest that a block has of its own where it has no room for all: enough for f32, and for 60 binades of f64 and its products. */
+enum { RD_CUDA_GROUPS_OWN_PLANES = 10 };
 
 /* Words of 32 bits of a copy of a block's own rest of the planes, of so many digits: an odd number. */
 #define RD_CUDA_GROUPS_REST_COPY(digits) (2 * (digits) + 1)

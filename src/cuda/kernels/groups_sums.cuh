@@ -207,9 +207,8 @@ template <class T, int EACH = T::EACH> struct Digits {
             const Term term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
             const bool usual =
                 term.special == FINITE && !term.is_zero() && (WAY == OPENLY || window.holds(term, T::WINDOW));
-            if (of[i] != NOWHERE && usual)
-                planes.template add_at_once<T>(window, term, of[i]);
-            slow |= (unsigned)(of[i] != NOWHERE && !usual) << i;
+            slow |= (unsigned)(of[i] != NOWHERE && !(usual && planes.template add_at_once<T>(window, term, of[i])))
+                    << i;
             result[i] = groups.counted ? of[i] : NOWHERE;
 #pragma unroll
             for (int d = 0; d < N; d++)
@@ -218,9 +217,24 @@ template <class T, int EACH = T::EACH> struct Digits {
         if (slow) {
 #pragma unroll
             for (int i = 0; i < EACH; i++)
-                if (slow >> i & 1 && !add_slowly<T>(groups, of[i], first + i))
-                    counts -= 1u << 8 * i;
+                if (slow >> i & 1)
+                    add_another<WAY>(groups, window, planes, loaded, of[i], i, first + i);
         }
+    }
+    /* Number i of a lane's terms, that takes more than the usual. */
+    template <Way WAY, class Loaded>
+    __device__ __forceinline__ void add_another(const rd_cuda_groups &groups, const Window &window,
+                                                const OwnPlanes &planes, const Loaded &loaded, unsigned of, int i,
+                                                u64 number) {
+        Term term = {};
+        if constexpr (WAY == OPENLY) {
+            const typename T::Bits x = loaded.x[i];
+            term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
+        }
+        if (WAY == OPENLY && term.special == FINITE && !term.is_zero())
+            planes.template add<T>(window, term, of);
+        else if (!add_slowly<T>(groups, of, number))
+            counts -= 1u << 8 * i;
     }
 
     /* Returns whether anything is left for the table, or for planes, of some lane. */
@@ -249,17 +263,8 @@ template <class T, int EACH = T::EACH> struct Digits {
         if (slow) {
 #pragma unroll
             for (int i = 0; i < EACH; i++) {
-                if (!(slow >> i & 1))
-                    continue;
-                Term term = {};
-                if constexpr (WAY == OPENLY) {
-                    const typename T::Bits x = loaded.x[i];
-                    term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
-                }
-                if (WAY == OPENLY && term.special == FINITE && !term.is_zero())
-                    planes.template add<T>(window, term, of[i]);
-                else if (!add_slowly<T>(groups, of[i], first + i))
-                    counts -= 1u << 8 * i;
+                if (slow >> i & 1)
+                    add_another<WAY>(groups, window, planes, loaded, of[i], i, first + i);
             }
         }
         return true;

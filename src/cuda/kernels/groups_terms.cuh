@@ -283,12 +283,13 @@ __device__ __forceinline__ void for_digits(typename T::Whole whole, int place, i
  * The rest of the planes, where it is open
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Planes that terms go to one by one, as a block sees them: the rest, where it is open, or a window that has no table. In shared memory, if it has its own,
- * two words for each digit of so many results from `base` on, the lower ones first; digits lie as in memory. Of copies a lane has one; they begin
- * in different banks. */
+/* Planes that terms go to one by one, as a block sees them: the rest, where it is open, or a window that has no table. Some of them, or all, a block may have
+ * in shared memory, two words for each digit of so many results from `base` on, the lower ones first; digits lie as in memory. Of copies a lane has one;
+ * they begin in different banks. */
 struct OwnPlanes {
     uint64_t *const planes;
-    const unsigned count, before; /* planes; those of the rest that lie below them */
+    const unsigned all, below;        /* planes in memory; those of the rest that lie below them */
+    const unsigned first, own_planes; /* the block's: from which on, and how many */
     unsigned *const low;
     const unsigned results, base, own_results, words;
     const bool has_own, takes_all; /* the last: even what the table could take */
@@ -297,14 +298,21 @@ struct OwnPlanes {
     __device__ __forceinline__ OwnPlanes(const rd_cuda_groups &groups, bool of_window, unsigned first_result,
                                          unsigned own_count)
         : planes(of_window ? groups.grid[0].window : groups.grid[0].rest),
-          count(of_window ? groups.grid[0].window_planes : groups.grid[0].rest_planes),
-          before(of_window ? (unsigned)groups.grid[0].header->first : 0),
+          all(of_window ? groups.grid[0].window_planes : groups.grid[0].rest_planes),
+          below(of_window ? (unsigned)groups.grid[0].header->first : 0),
+          first(below + (of_window ? 0 : first_of_rest(groups))), own_planes(of_window ? all : groups.own_planes),
           low(own(groups) +
-              (lane_index() & ((1 << groups.rest_copies_log2) - 1)) * RD_CUDA_GROUPS_REST_COPY(count * own_count)),
-          results((unsigned)groups.results), base(first_result), own_results(own_count), words(count * own_count),
+              (lane_index() & ((1 << groups.rest_copies_log2) - 1)) * RD_CUDA_GROUPS_REST_COPY(own_planes * own_count)),
+          results((unsigned)groups.results), base(first_result), own_results(own_count), words(own_planes * own_count),
           has_own(of_window ? groups.own_window != 0 : groups.own_rest != 0),
           takes_all(has_own && (of_window || groups.grid[0].header->open == RD_CUDA_GROUPS_OPEN_TO_ALL)),
           per_step(1.0f / (float)groups.step) {
+    }
+    /* Of the rest a block has those up to one above the window, and below as many as it has room for. */
+    static __device__ __forceinline__ unsigned first_of_rest(const rd_cuda_groups &groups) {
+        const rd_cuda_groups_grid &grid = groups.grid[0];
+        const int end = min(grid.header->first + (int)grid.window_planes + 1, (int)grid.rest_planes);
+        return (unsigned)max(end - (int)groups.own_planes, 0);
     }
     static __device__ __forceinline__ unsigned *own(const rd_cuda_groups &groups) {
         extern __shared__ __align__(16) unsigned char shared_room[];
@@ -313,8 +321,8 @@ struct OwnPlanes {
 
     /* By the whole block. */
     __device__ __forceinline__ void clear_own(const rd_cuda_groups &groups) const {
-        const unsigned all = RD_CUDA_GROUPS_REST_COPY(words) << groups.rest_copies_log2;
-        for (unsigned i = threadIdx.x; has_own && i < all; i += GROUP_THREADS)
+        const unsigned room = RD_CUDA_GROUPS_REST_COPY(words) << groups.rest_copies_log2;
+        for (unsigned i = threadIdx.x; has_own && i < room; i += GROUP_THREADS)
             own(groups)[i] = 0;
         __syncthreads();
     }
@@ -332,23 +340,28 @@ struct OwnPlanes {
     template <class T>
     __device__ __forceinline__ void add(const Window &window, const Term &term, unsigned result) const {
         for_digits<T>(T::whole(term), window.place_in_rest(term), window.step, per_step, [&](int plane, u64 digit) {
-            if (has_own)
-                add_own(((unsigned)plane - before) * own_results + (result - base), digit, term.negative);
+            if (has_own && (unsigned)plane - first < own_planes)
+                add_own(((unsigned)plane - first) * own_results + (result - base), digit, term.negative);
             else
-                add_word(planes + (u64)((unsigned)plane - before) * results + result, digit, term.negative);
+                add_word(planes + (u64)((unsigned)plane - below) * results + result, digit, term.negative);
         });
     }
 
-    /* The same in shared memory, where most terms come here: in few steps, of which those of several terms need not wait for each other. */
+    /* The same in shared memory, where most terms come here: in few steps, of which those of several terms need not wait for each other. False if the block may
+     * not have all planes of the term: then nothing was added. */
     template <class T>
-    __device__ __forceinline__ void add_at_once(const Window &window, const Term &term, unsigned result) const {
+    __device__ __forceinline__ bool add_at_once(const Window &window, const Term &term, unsigned result) const {
         constexpr int DIGITS = (T::LENGTH + RD_CUDA_GROUPS_STEP_LEAST - 2) / RD_CUDA_GROUPS_STEP_LEAST + 1;
         const int step = window.step, place = window.place_in_rest(term),
                   plane = (int)(((float)place + 0.5f) * per_step), shift = place - plane * step;
+        const unsigned own_plane = (unsigned)plane - first;
+        const bool to_the_last = first + own_planes == below + all; /* above which no term has digits */
+        if (own_plane >= own_planes || (!to_the_last && own_plane + DIGITS > own_planes))
+            return false;
         const u64 mask = ((u64)1 << step) - 1;
         typename T::Whole whole = T::whole(term);
         u64 digit = (u64)(whole << shift) & mask;
-        unsigned at = ((unsigned)plane - before) * own_results + (result - base);
+        unsigned at = own_plane * own_results + (result - base);
         whole >>= step - shift;
 #pragma unroll
         for (int d = 0; d < DIGITS; d++) {
@@ -358,6 +371,7 @@ struct OwnPlanes {
             whole >>= step;
             at += own_results;
         }
+        return true;
     }
 
     /* To memory. By the whole block, when it has added all. */
@@ -369,7 +383,7 @@ struct OwnPlanes {
             for (unsigned copy = 0; copy < 1u << groups.rest_copies_log2; copy++, at += RD_CUDA_GROUPS_REST_COPY(words))
                 sum += (u64)at[words] << 32 | at[0];
             const unsigned plane = i / own_results;
-            add_word(planes + (u64)plane * results + (base + (i - plane * own_results)), sum, false);
+            add_word(planes + (u64)(plane + first - below) * results + (base + (i - plane * own_results)), sum, false);
         }
         __syncthreads();
     }
