@@ -609,8 +609,9 @@ static void buckets(void **state) {
     rd_cuda_groups_move_least = 0;
     const uint64_t elements = gpu.small ? (5 << 13) + 5 : (1 << 24) + 5;
     for (int spread = 0; spread < SPREADS; spread++)
-        for (int t = 0; t < 2; t++) {
-            const reduct_type type = t ? REDUCT_F64 : REDUCT_F32;
+        for (int t = 0; t < 3; t++) {
+            static const reduct_type types[] = {REDUCT_F32, REDUCT_F64, REDUCT_BF16};
+            const reduct_type type = types[t];
             struct grouping test = {.rng = rng_of(test_seed() + 11 * (uint64_t)spread),
                                     .type = test_type(type),
                                     .index = test_type(spread % 2 ? REDUCT_U64 : REDUCT_U32),
@@ -619,11 +620,16 @@ static void buckets(void **state) {
                                     .results = gpu.small ? 17000 : 8000000};
             test.groups = (reduct_groups){
                 .count = test.results, .elements = elements, .index = test.index->type, .width = 1, .skip = 1};
-            test.reduction[0] = test_reduction(REDUCT_SUM, type, REDUCT_DEFAULT);
+            test.reduction[0] = test_reduction(spread % 2 ? REDUCT_DOT : REDUCT_SUM, type, REDUCT_DEFAULT);
+            test.reduction[0].nan = REDUCT_NAN_ERROR;
             test.reduction[1] = test_reduction(spread % 2 ? REDUCT_VAR : REDUCT_MEAN, type, REDUCT_DEFAULT);
+            test.reduction[1].nan = (reduct_nan)((spread + t) % 2);
             test.reductions = 2;
             fill_values(&test);
             fill_indices(&test, true);
+            for (int i = 0; i < 100; i++) /* NaNs, of which each group tells the first */
+                memset((spread % 2 && i % 2 ? test.y : test.x) + rng_below(&test.rng, elements) * test.type->size, 0xff,
+                       test.type->size);
             struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
             compare(&test, (uint64_t)spread, "buckets", &got, &expected, true);
             clear_came(&expected);
@@ -754,23 +760,31 @@ static void every_exponent(void **state) {
     rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
 }
 
-/* Halves of a last place, and a little more, far below: of a quotient, and of a difference. */
+/* Halves of a last place, and a little more or less, far below: of a quotient, of a difference, and of a sum. */
 static void ties(void **state) {
     (void)state;
-    double x[][3] = {{1, 0x1p40, 4}, {1 + 0x1p-24, -0x1p-200, 1}, {-1 - 0x1p-24, 0x1p-60, 0}};
-    double weights[] = {1, 0x1p-93, 0x1p-93};
-    uint32_t indices[] = {0, 0, 0};
-    for (int i = 0; i < 3; i++) {
+    static const double x[][4] = {{1, 0x1p40, 4, 0},
+                                  {1 + 0x1p-24, -0x1p-200, 1, 1},
+                                  {-1 - 0x1p-24, 0x1p-60, 0, 0},
+                                  {1, 0x1p-53, 0x1p-66 + 0x1p-118, -0x1p-66},
+                                  {1, 0x1p-53, 0x1p-66 - 0x1p-118, -0x1p-66},
+                                  {-1, -0x1p-53, 0x1p-66 + 0x1p-118, -0x1p-66},
+                                  {-1, -0x1p-53, 0x1p-66 - 0x1p-118, -0x1p-66},
+                                  {-1, -0x1p-53, 0x1p-66, -0x1p-66}};
+    static const reduct_operator ops[] = {REDUCT_WEIGHTED_MEAN, REDUCT_PTP, REDUCT_PTP, REDUCT_SUM,
+                                          REDUCT_SUM,           REDUCT_SUM, REDUCT_SUM, REDUCT_SUM};
+    double weights[] = {1, 0x1p-93, 0x1p-93, 0};
+    uint32_t indices[] = {0, 0, 0, 0};
+    for (int i = 0; i < 8; i++) {
         const size_t bytes = sizeof x[i];
-        struct grouping test = {.type = test_type(REDUCT_F64), .index = test_type(REDUCT_U32), .elements = 3};
+        struct grouping test = {.type = test_type(REDUCT_F64), .index = test_type(REDUCT_U32), .elements = 4};
         test.x = memcpy(test_alloc(bytes), x[i], bytes);
         test.y = memcpy(test_alloc(bytes), weights, bytes);
         test.indices = memcpy(test_alloc(sizeof indices), indices, sizeof indices);
         test.results = 1;
         test.values = "a tie";
-        test.groups = (reduct_groups){.count = 1, .elements = 3, .index = REDUCT_U32, .width = 1};
-        test.reduction[0] = i ? test_reduction(REDUCT_PTP, REDUCT_F64, REDUCT_F32)
-                              : test_reduction(REDUCT_WEIGHTED_MEAN, REDUCT_F64, REDUCT_DEFAULT);
+        test.groups = (reduct_groups){.count = 1, .elements = 4, .index = REDUCT_U32, .width = 1};
+        test.reduction[0] = test_reduction(ops[i], REDUCT_F64, ops[i] == REDUCT_PTP ? REDUCT_F32 : REDUCT_DEFAULT);
         test.reductions = 1;
         struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
         compare(&test, (uint64_t)i, "ties", &got, &expected, true);

@@ -399,12 +399,6 @@ struct Slots {
     }
 };
 
-/* Lanes of a warp that go on with the result of the lane before, from which on runs of one result are joined over lanes: fewer have too many
- * runs; more so where each result has a slot, so that runs save less. */
-__device__ __forceinline__ int joins_least(const rd_cuda_groups &groups) {
-    return groups.direct ? 22 : 12;
-}
-
 /* A warp gives its table up if, of so many tiles, fewer than one in so many results is found there. */
 constexpr unsigned TRIES = 8, FOUND_LEAST = 3;
 

@@ -105,48 +105,6 @@ template <int BYTES, Pick PICK> struct Picks {
     }
 };
 
-/* Combines words of one result side by side, in the last of them: in a lane; and over lanes, if many go on with the result of the lane before. By
- * whole warps. */
-template <int BYTES, Pick PICK, int EACH>
-__device__ __forceinline__ void join_runs(const Picks<BYTES, PICK> &picks, const unsigned (&result)[EACH],
-                                          u64 (&word)[EACH]) {
-    constexpr int LAST = EACH - 1;
-    const int lane = lane_index();
-    bool whole = true; /* one run */
-#pragma unroll
-    for (int i = 0; i < LAST; i++) {
-        const bool same = result[i] == result[i + 1];
-        whole = whole && same;
-        if (same) {
-            word[i + 1] = picks.combine(word[i], word[i + 1]);
-            word[i] = 0;
-        }
-    }
-    const unsigned before = __shfl_up_sync(ALL, result[LAST], 1);
-    const bool goes_on = lane > 0 && result[0] != NOWHERE && before == result[0];
-    const unsigned going_on = __ballot_sync(ALL, goes_on);
-    if (__popc(going_on) < joins_least(picks.groups))
-        return;
-    /* Of lanes of one run, so many before that it goes through: 1, 2, 4... */
-    unsigned through = __ballot_sync(ALL, goes_on && whole);
-    for (int by = 1; through; by *= 2) {
-        const u64 other = __shfl_up_sync(ALL, word[LAST], by);
-        if (through >> lane & 1)
-            word[LAST] = picks.combine(word[LAST], other);
-        through &= through << by;
-    }
-    const u64 first = __shfl_up_sync(ALL, word[LAST], 1);
-    bool waits = goes_on && !whole;
-#pragma unroll
-    for (int i = 0; i < LAST; i++)
-        if (waits && result[i] != result[i + 1]) {
-            word[i] = picks.combine(word[i], first);
-            waits = false;
-        }
-    if (going_on >> 1 >> lane & 1)
-        word[LAST] = 0;
-}
-
 /* Slots begin with pairs of words, so that these are aligned; then come the words of their owners. */
 template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
     constexpr int EACH = RD_CUDA_GROUPS_EACH(BYTES, 0);
@@ -172,8 +130,12 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
 #pragma unroll
             for (int i = 0; i < EACH; i++)
                 word[i] = result[i] == NOWHERE ? 0 : picks.word(loaded.x[i], result[i], first + i);
-            __syncwarp();
-            join_runs(picks, result, word);
+#pragma unroll
+            for (int i = 0; i + 1 < EACH; i++)
+                if (result[i] == result[i + 1]) {
+                    word[i + 1] = picks.combine(word[i], word[i + 1]);
+                    word[i] = 0;
+                }
 #pragma unroll
             for (int i = 0; i < EACH; i++) {
                 if (!word[i])

@@ -11,8 +11,8 @@
  * Phases.
  *   1. groups_begin: one block takes a sample, and says where the window lies, whether the rest of the planes is open, and whether results
  *      come scattered. Others clear memory meanwhile.
- *   2. groups_add: warps take tiles of 128 elements. Where most lanes go on with the result of the lane before, lanes of one result are added
- *      up first, as in sorted indices. What remains goes to a table in shared memory, where results have slots as they come, or, if
+ *   2. groups_add: warps take tiles of 128 elements. Where many lanes go on with the result of the lane before, as in sorted indices, runs
+ *      of one result are added up first: what a warp's elements come to up to a run's end, less the same up to the end before. What remains goes to a table in shared memory, where results have slots as they come, or, if
  *      there are few of them, slots of their own, one for each lane if there is room, so that lanes do not wait for each other: digits in
  *      two words of 32 bits, as shared memory adds these fast. Results without a slot go to the planes. A warp that finds few of its
  *      results in the table leaves it alone. Where there are more results than a table has room for, and they come in no order, elements may have
@@ -87,8 +87,8 @@ template <class T> struct Table : Slots {
         }
     }
 
-    /* All that slots hold, to the planes. By the whole block. */
-    __device__ __forceinline__ void flush() const {
+    /* All that slots hold, to the planes. By the whole block. (As a function that is called it takes no registers from the tiles' loop.) */
+    __device__ __noinline__ void flush() const {
         __syncthreads();
         const bool own = (lane_index() & ((1 << groups.copies_log2) - 1)) == 0;
         for (unsigned slot = threadIdx.x; slot < slots; slot += GROUP_THREADS) {
@@ -121,6 +121,12 @@ template <class T> struct Table : Slots {
     }
 };
 
+/* Lanes of a warp that go on with the result of the lane before, from which on runs of one result are added up: fewer have too many runs, the more so
+ * where each result has a slot, which runs are not much better than. */
+__device__ __forceinline__ int joins_least(const rd_cuda_groups &groups) {
+    return groups.direct ? 22 : 12;
+}
+
 /* What a tile's digits add up to lies below bit 50, so that their number may lie from COUNT_PLACE on. */
 constexpr int COUNT_PLACE = 52;
 static_assert((i64)32 * RD_CUDA_GROUPS_EACH(1, false) << RD_CUDA_GROUPS_TABLE_BITS <= (i64)1 << (COUNT_PLACE - 2),
@@ -130,6 +136,45 @@ static_assert((i64)32 * RD_CUDA_GROUPS_EACH(1, false) << RD_CUDA_GROUPS_TABLE_BI
  * of the window that the block has, as there is no table. */
 enum Way { BY_TABLE, OPENLY, BY_OWN_WINDOW };
 template <class T> constexpr Way USUAL_WAY = T::TABLED ? BY_TABLE : BY_OWN_WINDOW;
+struct NoPlanes {};
+
+/* Number i of a lane's terms, that takes more than the usual. Returns whether the element counts. */
+template <class T, Way WAY, class Planes, class Loaded>
+__device__ __forceinline__ bool add_another(const rd_cuda_groups &groups, const Window &window, const Planes &planes,
+                                            const Loaded &loaded, unsigned of, int i, u64 number) {
+    if constexpr (WAY == OPENLY) {
+        const typename T::Bits x = loaded.x[i];
+        const Term term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
+        if (term.special == FINITE && !term.is_zero()) {
+            planes.template add<T>(window, term, of);
+            return true;
+        }
+    }
+    return add_slowly<T>(groups, of, number);
+}
+
+/* Where terms go to planes one by one, as most do: all. Returns which elements do not count, as bits. */
+template <class T, Way WAY, class Loaded>
+__device__ __forceinline__ unsigned take_one_by_one(const rd_cuda_groups &groups, const Window &window,
+                                                    const OwnPlanes &planes, const Loaded &loaded,
+                                                    const unsigned (&of)[T::EACH], u64 first) {
+    unsigned slow = 0, ignored = 0;
+#pragma unroll
+    for (int i = 0; i < T::EACH; i++) {
+        const typename T::Bits x = loaded.x[i];
+        const Term term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
+        const bool usual =
+            term.special == FINITE && !term.is_zero() && (WAY == OPENLY || window.holds(term, T::WINDOW));
+        slow |= (unsigned)(of[i] != NOWHERE && !(usual && planes.template add_at_once<T>(window, term, of[i]))) << i;
+    }
+    if (slow) {
+#pragma unroll
+        for (int i = 0; i < T::EACH; i++)
+            if (slow >> i & 1 && !add_another<T, WAY>(groups, window, planes, loaded, of[i], i, first + i))
+                ignored |= 1u << i;
+    }
+    return ignored;
+}
 
 /* A lane's elements as digits, by result: what has gone elsewhere is NOWHERE. */
 template <class T, int EACH = T::EACH> struct Digits {
@@ -194,57 +239,24 @@ template <class T, int EACH = T::EACH> struct Digits {
         return quick;
     }
 
-    /* Where terms go to planes one by one, as most do: all. What is left is which results have how many. */
-    template <Way WAY, class Loaded>
-    __device__ __forceinline__ void take_one_by_one(const rd_cuda_groups &groups, const Window &window,
-                                                    const OwnPlanes &planes, const Loaded &loaded,
-                                                    const unsigned (&of)[EACH], u64 first) {
-        unsigned slow = 0;
-        counts = ONE_EACH;
-#pragma unroll
-        for (int i = 0; i < EACH; i++) {
-            const typename T::Bits x = loaded.x[i];
-            const Term term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
-            const bool usual =
-                term.special == FINITE && !term.is_zero() && (WAY == OPENLY || window.holds(term, T::WINDOW));
-            slow |= (unsigned)(of[i] != NOWHERE && !(usual && planes.template add_at_once<T>(window, term, of[i])))
-                    << i;
-            result[i] = groups.counted ? of[i] : NOWHERE;
-#pragma unroll
-            for (int d = 0; d < N; d++)
-                digit[i][d] = 0;
-        }
-        if (slow) {
-#pragma unroll
-            for (int i = 0; i < EACH; i++)
-                if (slow >> i & 1)
-                    add_another<WAY>(groups, window, planes, loaded, of[i], i, first + i);
-        }
-    }
-    /* Number i of a lane's terms, that takes more than the usual. */
-    template <Way WAY, class Loaded>
-    __device__ __forceinline__ void add_another(const rd_cuda_groups &groups, const Window &window,
-                                                const OwnPlanes &planes, const Loaded &loaded, unsigned of, int i,
-                                                u64 number) {
-        Term term = {};
-        if constexpr (WAY == OPENLY) {
-            const typename T::Bits x = loaded.x[i];
-            term = T::of(groups, x, T::PRODUCTS && groups.call.y ? loaded.y[i] : x);
-        }
-        if (WAY == OPENLY && term.special == FINITE && !term.is_zero())
-            planes.template add<T>(window, term, of);
-        else if (!add_slowly<T>(groups, of, number))
-            counts -= 1u << 8 * i;
-    }
-
     /* Returns whether anything is left for the table, or for planes, of some lane. */
-    template <Way WAY, class Loaded>
-    __device__ __forceinline__ bool take(const rd_cuda_groups &groups, const Window &window, const OwnPlanes &planes,
+    template <Way WAY, class Planes, class Loaded>
+    __device__ __forceinline__ bool take(const rd_cuda_groups &groups, const Window &window, const Planes &planes,
                                          const Loaded &loaded, const unsigned (&of)[EACH], u64 first) {
-        if (WAY != BY_TABLE && planes.takes_all) {
-            take_one_by_one<WAY>(groups, window, planes, loaded, of, first);
-            return groups.counted;
-        }
+        if constexpr (WAY != BY_TABLE)
+            if (planes.takes_all) { /* what is left is which results have how many */
+                const unsigned ignored = take_one_by_one<T, WAY>(groups, window, planes, loaded, of, first);
+                counts = ONE_EACH;
+#pragma unroll
+                for (int i = 0; i < EACH; i++) {
+                    counts -= (ignored >> i & 1) << 8 * i;
+                    result[i] = groups.counted ? of[i] : NOWHERE;
+#pragma unroll
+                    for (int d = 0; d < N; d++)
+                        digit[i][d] = 0;
+                }
+                return groups.counted;
+            }
         unsigned slow = 0;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
@@ -263,8 +275,8 @@ template <class T, int EACH = T::EACH> struct Digits {
         if (slow) {
 #pragma unroll
             for (int i = 0; i < EACH; i++) {
-                if (slow >> i & 1)
-                    add_another<WAY>(groups, window, planes, loaded, of[i], i, first + i);
+                if (slow >> i & 1 && !add_another<T, WAY>(groups, window, planes, loaded, of[i], i, first + i))
+                    counts -= 1u << 8 * i;
             }
         }
         return true;
@@ -430,17 +442,35 @@ template <class T, int EACH = T::EACH> struct Digits {
     }
 };
 
-/* All chunks of a block. */
+/* All elements of a block, one by one. */
 template <class T, Way WAY>
-__device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const Table<T> &table,
-                                           const OwnPlanes &planes) {
-    const Window window(groups);
+__device__ __forceinline__ void add_all_one_by_one(const rd_cuda_groups &groups, const Window &window,
+                                                   const OwnPlanes &planes) {
     const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH);
-    const u64 chunks = (tiles + groups.chunk - 1) / groups.chunk;
+#pragma unroll 1
+    for (u64 chunk = blockIdx.x; chunk * groups.chunk < tiles; chunk += gridDim.x)
+        for_tiles<T::BYTES, T::PRODUCTS, T::EACH, false>(groups, chunk, [&](const auto &loaded, u64 first) {
+            unsigned of[T::EACH];
+            loaded.find(groups, first, of);
+            take_one_by_one<T, WAY>(groups, window, planes, loaded, of, first);
+        });
+}
+
+/* All chunks of a block. */
+template <class T, Way WAY, class Planes>
+__device__ __forceinline__ void add_chunks(const rd_cuda_groups &groups, const Table<T> &table, const Planes &planes) {
+    const Window window(groups);
+    if constexpr (WAY != BY_TABLE)
+        if (planes.takes_all && !groups.counted) {
+            add_all_one_by_one<T, WAY>(groups, window, planes);
+            return;
+        }
+    const u64 tiles = (groups.call.count + 32 * T::EACH - 1) / (32 * T::EACH);
+    const unsigned chunks = (unsigned)((tiles + groups.chunk - 1) / groups.chunk); /* few, of many elements each */
     bool tabled = groups.slots != 0;
     unsigned found = 0;
 #pragma unroll 1
-    for (u64 chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
+    for (unsigned chunk = blockIdx.x; chunk < chunks; chunk += gridDim.x) {
         for_tiles<T::BYTES, T::PRODUCTS, T::EACH, WAY == BY_TABLE>(groups, chunk, [&](const auto &loaded, u64 first) {
             Digits<T> digits;
             unsigned result[T::EACH];
@@ -492,12 +522,14 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
             add_openly<T>(groups, table.words);
             return;
         }
-    const OwnPlanes window(groups, true, 0, (unsigned)groups.results);
-    if (!T::TABLED)
+    if constexpr (T::TABLED) {
+        add_chunks<T, BY_TABLE>(groups, table, NoPlanes());
+    } else {
+        const OwnPlanes window(groups, true, 0, (unsigned)groups.results);
         window.clear_own(groups);
-    add_chunks<T, USUAL_WAY<T>>(groups, table, window);
-    if (!T::TABLED)
+        add_chunks<T, BY_OWN_WINDOW>(groups, table, window);
         window.flush_own(groups);
+    }
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -532,9 +564,18 @@ __device__ __forceinline__ void add_items(const rd_cuda_groups &groups, unsigned
         if (WAY != BY_TABLE)
             planes.clear_own(groups);
         table.open();
-        for_some_tiles<LoadedMoved<T::BYTES, T::PRODUCTS, EACH>, EACH>(
-            Moved{groups, item.end}, 0, (item.end - item.begin + TILE - 1) / TILE, item.begin,
-            [&](const auto &loaded, u64 first) {
+        const auto for_item = [&](auto take) {
+            for_some_tiles<LoadedMoved<T::BYTES, T::PRODUCTS, EACH>, EACH>(
+                Moved{groups, item.end}, 0, (item.end - item.begin + TILE - 1) / TILE, item.begin, take);
+        };
+        if (WAY != BY_TABLE && planes.takes_all && !groups.counted)
+            for_item([&](const auto &loaded, u64 first) {
+                unsigned result[EACH];
+                loaded.find(result);
+                take_one_by_one<T, WAY>(groups, window, planes, loaded, result, first);
+            });
+        else
+            for_item([&](const auto &loaded, u64 first) {
                 Digits<T> digits;
                 unsigned result[EACH];
                 loaded.find(result);
