@@ -607,7 +607,7 @@ static void tables(void **state) {
 static void buckets(void **state) {
     (void)state;
     rd_cuda_groups_move_least = 0;
-    const uint64_t elements = gpu.small ? (5 << 13) + 5 : (1 << 24) + 5;
+    const uint64_t elements = gpu.small ? (5 << 13) + 5 : (1 << 22) + 5;
     for (int spread = 0; spread < SPREADS; spread++)
         for (int t = 0; t < 3; t++) {
             static const reduct_type types[] = {REDUCT_F32, REDUCT_F64, REDUCT_BF16};
@@ -617,7 +617,7 @@ static void buckets(void **state) {
                                     .index = test_type(spread % 2 ? REDUCT_U64 : REDUCT_U32),
                                     .spread = (enum spread)spread,
                                     .elements = elements,
-                                    .results = gpu.small ? 17000 : 8000000};
+                                    .results = gpu.small ? 17000 : 1000000};
             test.groups = (reduct_groups){
                 .count = test.results, .elements = elements, .index = test.index->type, .width = 1, .skip = 1};
             test.reduction[0] = test_reduction(spread % 2 ? REDUCT_DOT : REDUCT_SUM, type, REDUCT_DEFAULT);
