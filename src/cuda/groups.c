@@ -338,6 +338,7 @@ static reduct_status prepare_buckets(struct rd_cuda_groups_pass *pass, const str
         count * element->bytes < rd_cuda_groups_move_least || count / RD_CUDA_GROUPS_MOVE_EACH < results ||
         places_of(pass) > UINT32_MAX)
         return REDUCT_OK;
+    bool fits = true;
     reduct_status status = rd_cuda_kernel(context, image, "groups_count", &pass->count, error);
     snprintf(name, sizeof name, "groups_move_%u", element->bytes);
     if (status == REDUCT_OK)
@@ -345,7 +346,7 @@ static reduct_status prepare_buckets(struct rd_cuda_groups_pass *pass, const str
     for (unsigned s = 0; s < pass->scans && status == REDUCT_OK; s++) {
         status = find_kernel(context, kernels->image, "moved", kernels->kind[s], &pass->scan[s].add_moved, error);
         if (status == REDUCT_OK)
-            find_room(context->device->driver, pass->scan[s].add_moved);
+            fits = find_room(context->device->driver, pass->scan[s].add_moved) >= pass->scan[s].room && fits;
     }
     if (status != REDUCT_OK)
         return status;
@@ -353,7 +354,7 @@ static reduct_status prepare_buckets(struct rd_cuda_groups_pass *pass, const str
     pass->buckets.rows = RD_CUDA_GROUPS_ROWS;
     while (pass->buckets.rows && moving_bytes(element->bytes, pass->buckets.rows) > room)
         pass->buckets.rows--;
-    if (!pass->buckets.rows) {
+    if (!pass->buckets.rows || !fits) {
         pass->move = NULL;
         return REDUCT_OK;
     }
