@@ -56,8 +56,9 @@ struct Places {
     }
 };
 
-/* Whether results lie scattered over their buckets, of the sample's places, as pairs of neighbours; and so that a table would find few of them again, unless it is
- * the cache that has no room. By a block, of which `words` is a room: bits, of which each result has one that it may share. */
+/* Whether results lie scattered over their buckets, as pairs of neighbours at the sample's places say; and so that a table would find few of
+ * them again, unless it is the cache that has no room. By a block, when it has counted what it has seen: marks of results take the room
+ * of ends, bits of which each result has one that others may share. */
 constexpr unsigned MARKS_LOG2 = 18;
 __device__ __forceinline__ bool is_scattered(const rd_cuda_groups &groups, const Places &places, Seen &seen) {
     unsigned *const marks = reinterpret_cast<unsigned *>(seen.end), apart = 0, again = 0;

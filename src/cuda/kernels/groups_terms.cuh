@@ -280,7 +280,7 @@ __device__ __forceinline__ void for_digits(typename T::Whole whole, int place, i
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
- * The rest of the planes, where it is open
+ * Planes that terms go to one by one: the rest, where it is open, or a window
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* Planes that terms go to one by one, as a block sees them: the rest, where it is open, or a window that has no table. Some of them, or all, a block may have
