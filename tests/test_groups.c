@@ -128,6 +128,9 @@ static void choose_keys(struct grouped *grouped) {
         if (outside && rng_below(rng, 60) == 0 &&
             (grouped->groups.index == REDUCT_I32 || grouped->groups.index == REDUCT_I64))
             grouped->key[i] = rng_below(rng, 2) ? -1 : grouped->groups.index == REDUCT_I32 ? INT32_MIN : INT64_MIN;
+        if (outside && rng_below(rng, 60) == 0 &&
+            (grouped->groups.index == REDUCT_I64 || grouped->groups.index == REDUCT_U64))
+            grouped->key[i] = uniform | (int64_t)1 << 32; /* whose lower half is inside */
         values_put_bits(test_type(grouped->groups.index), grouped->indices, i, (uint64_t)grouped->key[i]);
     }
 }

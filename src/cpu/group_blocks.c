@@ -125,19 +125,29 @@ static void keep_some(struct rd_group_reader *reader, uint64_t first, size_t cou
     block->count = kept;
 }
 
+/* Indices of 32 and 64 bits where all are inside, and each is one of a result. */
+static bool read_fast(struct rd_group_reader *reader, uint64_t first, size_t count, struct rd_group_block *block) {
+    const reduct_groups *groups = &reader->many->groups;
+    const struct rd_kernels *kernels = reader->many->state[0].device.private;
+    const void *indices = reader->execution->indices;
+    const size_t bytes = rd_type(groups->index)->bytes;
+    if (bytes == 8)
+        return kernels->narrow((const uint64_t *)indices + first, count, reader->result) < groups->count;
+    if (bytes != 4 || kernels->greatest((const uint32_t *)indices + first, count) >= groups->count)
+        return false;
+    block->to = (const uint32_t *)indices + first;
+    return true;
+}
+
 void rd_group_read(struct rd_group_reader *reader, uint64_t first, size_t count, struct rd_group_block *block) {
     const struct rd_many *many = reader->many;
     const reduct_groups *groups = &many->groups;
-    const struct rd_kernels *kernels = many->state[0].device.private;
     const size_t bytes = rd_type(many->reduction[0].element)->bytes;
     *block = (struct rd_group_block){.to = reader->result, .count = count, .first = first};
     for (unsigned k = 0; k < many->inputs; k++)
         block->input[k] = (const unsigned char *)reader->execution->input[k] + first * bytes;
-    if (groups->width == 1 && !many->mask && rd_type(groups->index)->bytes == 4 &&
-        kernels->greatest((const uint32_t *)reader->execution->indices + first, count) < groups->count) {
-        block->to = (const uint32_t *)reader->execution->indices + first;
+    if (groups->width == 1 && !many->mask && read_fast(reader, first, count, block))
         return;
-    }
     bool outside = read_rows(reader, first, count);
     if (outside || many->mask)
         keep_some(reader, first, count, bytes, block);
@@ -145,16 +155,20 @@ void rd_group_read(struct rd_group_reader *reader, uint64_t first, size_t count,
         block->row = reader->row;
 }
 
-static void fetch(const void *array, uint64_t begin, size_t size) {
+static void fetch(const void *array, uint64_t begin, size_t size, bool near) {
+    const char *from = (const char *)array + begin;
     for (size_t at = 0; at < size; at += 64)
-        __builtin_prefetch((const char *)array + begin + at, 0, 2);
+        if (near)
+            __builtin_prefetch(from + at, 0, 3);
+        else
+            __builtin_prefetch(from + at, 0, 2);
 }
 
-void rd_group_fetch(const struct rd_group_reader *reader, uint64_t first, size_t count) {
+void rd_group_fetch(const struct rd_group_reader *reader, uint64_t first, size_t count, bool near) {
     const struct rd_many *many = reader->many;
     const size_t bytes = rd_type(many->reduction[0].element)->bytes, of_index = rd_type(many->groups.index)->bytes;
     for (unsigned k = 0; k < many->inputs; k++)
-        fetch(reader->execution->input[k], first * bytes, count * bytes);
+        fetch(reader->execution->input[k], first * bytes, count * bytes, near);
     if (many->groups.width == 1)
-        fetch(reader->execution->indices, first * of_index, count * of_index);
+        fetch(reader->execution->indices, first * of_index, count * of_index, near);
 }

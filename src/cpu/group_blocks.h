@@ -44,8 +44,8 @@ reduct_status rd_group_refuse(const struct rd_many *many, const struct rd_execut
 /* Reads at most RD_GROUP_BLOCK elements of an array of fewer than 2^32 results from number `first` on. */
 void rd_group_read(struct rd_group_reader *reader, uint64_t first, size_t count, struct rd_group_block *block);
 
-/* Fetches elements that are read next, and their indices, into the second-level cache: while entries of tables are fetched from
- * all over them, the processor foresees no other reads. */
-void rd_group_fetch(const struct rd_group_reader *reader, uint64_t first, size_t count);
+/* Fetches elements that are read soon, and their indices, into the first-level cache (`near`) or the second: while entries of tables
+ * are fetched from all over them, the processor foresees no other reads. */
+void rd_group_fetch(const struct rd_group_reader *reader, uint64_t first, size_t count, bool near);
 
 #endif

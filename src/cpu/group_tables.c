@@ -46,8 +46,8 @@ static const uint64_t TABLES_BYTES = (uint64_t)1 << 29;
 enum { ENTRIES_PER_ELEMENT = 2 };
 
 /* Entries of tables larger than this are fetched ahead, by so many elements; from the third-level cache on by more, and those of
- * the first elements of a block before it is cut. */
-enum { NEAR_BYTES = 1 << 19, AHEAD = 24, FAR_BYTES = 1 << 22, AHEAD_FAR = 64 };
+ * the first elements of a block before it is cut. So are elements, by blocks. */
+enum { NEAR_BYTES = 1 << 19, AHEAD = 24, FAR_BYTES = 1 << 22, AHEAD_FAR = 96, BLOCKS_AHEAD = 2 };
 
 typedef int64_t pair __attribute__((vector_size(16)));
 
@@ -693,16 +693,29 @@ static bool stops(const struct tables *tables) {
     return rd_team_stops(&tables->many->state[0].crew);
 }
 
+/* Bytes that one thread's tables take for a result, if elements are as they should be. */
+static size_t bytes_per_result(const struct tables *tables) {
+    size_t bytes = 0;
+    for (size_t s = 0; s < tables->many->states; s++) {
+        const struct column_plan *plan = &tables->plan[s];
+        bytes += plan->kind == SUMS    ? plan->step * tables->turns * sizeof(pair)
+                 : plan->kind == WORDS ? sizeof(uint64_t)
+                                       : 2 * sizeof(uint64_t);
+    }
+    return bytes;
+}
+
 /* Calls `take` with all elements of a range. */
 typedef void take_block(struct tables *tables, void *context, const struct rd_group_block *block);
 
 static void read_range(struct tables *tables, struct rd_group_reader *reader, uint64_t first, uint64_t end,
                        take_block *take, void *context) {
+    const bool far = bytes_per_result(tables) * tables->results > FAR_BYTES;
     struct rd_group_block block;
     for (uint64_t at = first; at < end && reader->outside == UINT64_MAX; at += RD_GROUP_BLOCK) {
         rd_group_read(reader, at, end - at < RD_GROUP_BLOCK ? (size_t)(end - at) : RD_GROUP_BLOCK, &block);
-        if (tables->turns == 1 && end - at >= 2 * RD_GROUP_BLOCK)
-            rd_group_fetch(reader, at + RD_GROUP_BLOCK, RD_GROUP_BLOCK);
+        if (tables->turns == 1 && end - at >= (BLOCKS_AHEAD + 1) * RD_GROUP_BLOCK)
+            rd_group_fetch(reader, at + BLOCKS_AHEAD * RD_GROUP_BLOCK, RD_GROUP_BLOCK, !far);
         if (block.count)
             take(tables, context, &block);
     }
@@ -1018,30 +1031,53 @@ static struct answering begin_answering(const struct tables *tables, size_t whic
     return answering;
 }
 
+/* Both halves of the sums of `count` results, which are added to what is there, unless these are the first. */
+static void take_halves(const pair *sums, size_t step, size_t count, bool first, int64_t *restrict high,
+                        int64_t *restrict low) {
+    const int64_t *half = (const int64_t *)sums;
+    if (first && step == 1 && count == RD_SIDE) { /* as a rule: in vectors */
+        for (size_t l = 0; l < RD_SIDE; l++) {
+            high[l] = half[2 * l];
+            low[l] = half[2 * l + 1];
+        }
+        return;
+    }
+    for (size_t l = 0; first && l < RD_SIDE; l++)
+        high[l] = low[l] = 0;
+    for (size_t l = 0; l < count; l++, half += 2 * step) {
+        high[l] += half[0];
+        low[l] += half[1];
+    }
+}
+
 /* Sums of a channel of `count` results; lost where other windows have a part in them. */
 static void hold_channel(const struct answering *answering, unsigned channel, uint64_t first, size_t count,
                          struct rd_side *side) {
     const struct tables *tables = answering->tables;
-    _Alignas(64) int64_t high[RD_SIDE] = {0}, low[RD_SIDE] = {0};
-    int64_t further[RD_SIDE] = {0};
+    _Alignas(64) int64_t high[RD_SIDE], low[RD_SIDE];
+    int64_t further[RD_SIDE];
+    bool is_first = true, has_further = false;
     for (unsigned copy = 0; copy < tables->copies; copy++) {
         const struct windows *windows = &tables->column[copy * tables->many->states + answering->s].sums[channel];
         for (unsigned turn = 0; windows->count && turn < tables->turns; turn++) {
             const size_t step = windows->window[0].step;
-            const pair *sum = windows->window[0].table + (turn * tables->results + first) * step;
-            for (size_t l = 0; l < count; l++, sum += step) {
-                high[l] += (*sum)[0];
-                low[l] += (*sum)[1];
-            }
+            take_halves(windows->window[0].table + (turn * tables->results + first) * step, step, count, is_first, high,
+                        low);
+            is_first = false;
         }
         for (unsigned w = 1; w < windows->count; w++) {
             const pair *sum = sum_in(&windows->window[w], first);
+            if (sum && !has_further)
+                memset(further, 0, sizeof further);
+            has_further |= sum != NULL;
             for (size_t l = 0; sum && l < count; l++)
                 further[l] |= sum[l][0] | sum[l][1];
         }
     }
+    if (is_first)
+        take_halves(NULL, 0, 0, true, high, low);
     tables->kernels->hold_side(high, low, answering->bits, ldexp(1, answering->plan->channel[channel].unit), side);
-    for (size_t l = 0; l < RD_SIDE; l++)
+    for (size_t l = 0; has_further && l < RD_SIDE; l++)
         side->lost[l] |= further[l];
 }
 
@@ -1086,46 +1122,54 @@ static void hold_counts(const struct answering *answering, uint64_t first, size_
 }
 
 /* Of sums of zero, which are +0 unless all terms are -0, only these are left. */
-static void sign_zeros(const struct answering *answering, uint64_t first, size_t count, const struct lanes *lanes,
-                       int64_t *left) {
-    const bool signs = answering->transform == RD_IDENTITY || answering->transform == RD_TIMES;
+static void sign_zeros(const struct answering *answering, uint64_t first, size_t count, const struct rd_side *sum,
+                       const struct rd_side *errors, int64_t *left) {
     const unsigned char *settled = answering->plan->settled;
-    const struct rd_side *sum = &lanes->products, *errors = &lanes->errors;
-    for (size_t l = 0; signs && l < count; l++)
+    for (size_t l = 0; l < count; l++)
         if (sum->high[l] == 0 && sum->low[l] == 0 && errors->high[l] == 0 && errors->low[l] == 0)
             left[l] = sum->lost[l] || errors->lost[l] || (settled && settled[first + l] == HAS_ELEMENTS);
 }
 
-static void answer_sums(const struct answering *answering, uint64_t first, size_t count, unsigned char *place,
+static bool answer_sums(const struct answering *answering, uint64_t first, size_t count, unsigned char *place,
                         int64_t *left) {
     const struct column_plan *plan = answering->plan;
     const struct rd_kernels *kernels = answering->tables->kernels;
     const bool moments = answering->transform == RD_MOMENTS, single = answering->reduction->result == REDUCT_F32;
     const unsigned products = moments ? 1 : 0;
     const bool errors = plan->channel[products].part == ROUNDED, mean = answering->finish == RD_MEAN;
-    struct lanes lanes = {.terms = {.lost = {0}}};
+    static const struct rd_side nothing = {.lost = {0}};
+    struct lanes lanes;
     _Alignas(64) int64_t lost[RD_SIDE];
     if (moments)
         hold_channel(answering, 0, first, count, &lanes.terms);
     hold_channel(answering, products, first, count, &lanes.products);
     if (errors)
         hold_channel(answering, products + 1, first, count, &lanes.errors);
-    hold_counts(answering, first, count, &lanes, lanes.products.lost);
-    if (!errors && (answering->finish == RD_VALUE || mean)) {
-        kernels->round_side(&lanes.products, mean ? lanes.count : NULL, single, lanes.rounded, lost);
+    const bool counted = plan->counts || answering->noted, rounds = !errors && (answering->finish == RD_VALUE || mean);
+    bool all;
+    if (counted || !rounds)
+        hold_counts(answering, first, count, &lanes, lanes.products.lost);
+    if (rounds) {
+        all = kernels->round_side(&lanes.products, mean ? lanes.count : NULL, single, lanes.rounded, lost);
     } else {
-        const struct rd_side_finish how = {.terms = &lanes.terms,
+        const struct rd_side_finish how = {.terms = moments ? &lanes.terms : &nothing,
                                            .products = &lanes.products,
-                                           .errors = &lanes.errors,
+                                           .errors = errors ? &lanes.errors : &nothing,
                                            .finish = answering->finish,
                                            .signs = answering->transform == RD_TIMES,
                                            .count = lanes.count,
                                            .freedom = lanes.freedom};
-        kernels->finish_side(&how, single, lanes.rounded, lost);
+        all = kernels->finish_side(&how, single, lanes.rounded, lost);
     }
-    sign_zeros(answering, first, count, &lanes, lost);
+    const bool signs = answering->transform == RD_IDENTITY || answering->transform == RD_TIMES;
+    if (signs && (!all || plan->settled)) {
+        sign_zeros(answering, first, count, &lanes.products, errors ? &lanes.errors : &nothing, lost);
+        all = false;
+    }
     memcpy(place, lanes.rounded, count * answering->bytes);
-    memcpy(left, lost, count * sizeof *left);
+    if (!all)
+        memcpy(left, lost, count * sizeof *left);
+    return all;
 }
 
 static bool answer_integer(const struct answering *answering, uint64_t result, unsigned char *place) {
@@ -1172,21 +1216,23 @@ static size_t result_bytes(const struct answering *answering) {
 }
 
 #define ANSWER_EACH(one)                                                                                               \
-    for (size_t i = 0; i < count; i++, place += bytes)                                                                 \
+    for (size_t i = 0; i < count; i++, place += bytes) {                                                               \
         left[i] = !one(answering, first + i, place);                                                                   \
+        any |= left[i];                                                                                                \
+    }                                                                                                                  \
     break
 
-static void answer(const void *context, size_t which, uint64_t first, size_t count, unsigned char *place,
+static bool answer(const void *context, size_t which, uint64_t first, size_t count, unsigned char *place,
                    int64_t *left) {
     const struct answering *answering = &((const struct tables *)context)->answering[which];
     const size_t bytes = result_bytes(answering);
+    int64_t any = 0;
     switch (answering->way) {
     case FROM_STATES:
         memset(left, 0xff, count * sizeof *left);
-        break;
+        return false;
     case FROM_SUMS:
-        answer_sums(answering, first, count, place, left);
-        break;
+        return answer_sums(answering, first, count, place, left);
     case FROM_INTEGERS:
         ANSWER_EACH(answer_integer);
     case FROM_KEYS:
@@ -1194,6 +1240,7 @@ static void answer(const void *context, size_t which, uint64_t first, size_t cou
     case FROM_WORDS:
         ANSWER_EACH(answer_word);
     }
+    return !any;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1365,18 +1412,6 @@ static void make_plan(const struct tables *tables, size_t s) {
         plan->counts |= many->state_of[i] == s && rd_operator(many->reduction[i].op)->finish != RD_VALUE &&
                         rd_operator(many->reduction[i].op)->finish != RD_ROOT;
     plan->step = plan->channels + plan->counts;
-}
-
-/* Bytes that one thread's tables take for a result, if elements are as they should be. */
-static size_t bytes_per_result(const struct tables *tables) {
-    size_t bytes = 0;
-    for (size_t s = 0; s < tables->many->states; s++) {
-        const struct column_plan *plan = &tables->plan[s];
-        bytes += plan->kind == SUMS    ? plan->step * tables->turns * sizeof(pair)
-                 : plan->kind == WORDS ? sizeof(uint64_t)
-                                       : 2 * sizeof(uint64_t);
-    }
-    return bytes;
 }
 
 /* Threads that pay, each of which has tables of its own. */

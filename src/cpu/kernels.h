@@ -227,6 +227,9 @@ struct rd_kernels {
     /* The greatest of numbers, 0 of none. */
     uint32_t (*greatest)(const uint32_t *x, size_t count);
 
+    /* Copies numbers, of which the upper half is lost; the greatest of them, 0 of none, UINT64_MAX where something is lost. */
+    uint64_t (*narrow)(const uint64_t *x, size_t count, uint32_t *to);
+
     /* Moves elements of so many bytes whose bits are set together, and returns how many they are; beyond these as much as 64 bytes may
      * be written. Bits beyond the last element are 0. */
     size_t (*pack)(const void *x, const uint64_t *keep, size_t count, size_t bytes, void *to);

@@ -387,14 +387,17 @@ static void write_results(struct rd_job *job, const struct rd_desk *desk, uint64
     rd_environment caller = rd_environment_enter();
     for (uint64_t at = first; at < end; at += RD_SIDE) {
         const size_t count = end - at < RD_SIDE ? (size_t)(end - at) : RD_SIDE;
-        int64_t left[RD_SIDE], any[RD_SIDE] = {0};
+        int64_t left[RD_SIDE], any[RD_SIDE];
+        bool all = true;
         for (size_t i = 0; i < many->reductions; i++) {
-            made->answer(made->context, i, at, count, rd_job_place(job, at, (int64_t)at, i, false), left);
-            rd_job_succeed(job, i, at, count, left);
-            for (size_t r = 0; r < count; r++)
-                any[r] |= left[r];
+            const bool answered =
+                made->answer(made->context, i, at, count, rd_job_place(job, at, (int64_t)at, i, false), left);
+            rd_job_succeed(job, i, at, count, answered ? NULL : left);
+            for (size_t r = 0; r < count && !answered; r++)
+                any[r] = all ? left[r] : any[r] | left[r];
+            all = all && answered;
         }
-        for (size_t r = 0; r < count; r++) {
+        for (size_t r = 0; r < count && !all; r++) {
             if (!any[r])
                 continue;
             made->fill(made->context, at + r, desk->state);

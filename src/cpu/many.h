@@ -12,11 +12,11 @@ reduct_status rd_cpu_execute_gathered(const struct rd_many *many, const struct r
 
 /* Where results are made from that were reduced elsewhere. fill: the states of a result, in which NaNs and extremes have the
  * index that the caller is told; that of an initial value is RD_NO_PLACE. answer: writes those of `count` results of a
- * reduction, at most RD_SIDE from number `first` on, a multiple of it, to `place` that can be made without states; `left` is 0 for these,
- * and not for others. Called by many threads at once, within rd_environment_enter(). */
+ * reduction, at most RD_SIDE from number `first` on, a multiple of it, to `place` that can be made without states, and returns whether
+ * these are all; if not, `left` is 0 for them, and not for others. Called by many threads at once, within rd_environment_enter(). */
 struct rd_results {
     void (*fill)(const void *context, uint64_t result, struct rd_partial *states);
-    void (*answer)(const void *context, size_t which, uint64_t first, size_t count, unsigned char *place,
+    bool (*answer)(const void *context, size_t which, uint64_t first, size_t count, unsigned char *place,
                    int64_t *left);
     const void *context;
 };

@@ -144,3 +144,12 @@ static uint32_t greatest_number(const uint32_t *x, size_t count) {
         greatest = x[i] > greatest ? x[i] : greatest;
     return greatest;
 }
+
+static uint64_t narrow_numbers(const uint64_t *x, size_t count, uint32_t *to) {
+    uint64_t any = 0;
+    for (size_t i = 0; i < count; i++) {
+        any |= x[i];
+        to[i] = (uint32_t)x[i];
+    }
+    return any >> 32 ? UINT64_MAX : greatest_number(to, count);
+}

@@ -149,6 +149,7 @@ const struct rd_kernels KERNELS = {
     .bits_of_keys = {KEYED(bits_of_keys)},
     .split = {INTEGERS(split), FLOATS(split)},
     .greatest = greatest_number,
+    .narrow = narrow_numbers,
     .pack = pack,
     .find = find,
 };
