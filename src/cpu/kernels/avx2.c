@@ -197,7 +197,7 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
 
 /* Trials: see cpu/kernels/trial.h. Slices as in sums of few elements. */
 #define HAS_TRIALS
-#define TRIAL_READ_AHEAD(at) _mm_prefetch((at), _MM_HINT_T1)
+#define TRIAL_READ_AHEAD(at) _mm_prefetch((at), _MM_HINT_T0)
 enum { TRIAL_VECTORS = 4 };
 
 static bool trial_open(int e, struct trial_slices *c) {

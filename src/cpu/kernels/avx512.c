@@ -209,7 +209,7 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
 /* Trials: see cpu/kernels/trial.h. Slices as in windows; what is multiplied by 1 is the same to the processor as there. */
 #define HAS_TRIALS
 #define HAS_TRIAL_SQUARE
-#define TRIAL_READ_AHEAD(at) _mm_prefetch((at), _MM_HINT_T1)
+#define TRIAL_READ_AHEAD(at) _mm_prefetch((at), _MM_HINT_T0)
 enum { TRIAL_VECTORS = 8 };
 
 static bool trial_open(int e, struct trial_slices *c) {

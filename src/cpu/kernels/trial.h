@@ -11,9 +11,9 @@
  *   trial_square(v, error)       optional, with HAS_TRIAL_SQUARE: v * v is the result and the error; raises a flag unless that is exact
  */
 
-/* Rows of columns that are read at a time: as many streams of memory as processors follow. Of each it is as much as all groups
- * have of a row. Of columns that are too few for that, as many as stay in the first-level cache. */
-enum { TRIAL_ROWS = 4, TAIL_ROWS = 64, TRIAL_LANES = VECTOR_BYTES / 8, TRIAL_WAYS = 4 };
+/* Rows of columns that are read at a time: as many streams of memory as processors follow, each of as much as all groups have of a
+ * row, of which so many bytes are asked for ahead. Of columns that are too few for that, as many rows as stay in the first-level cache. */
+enum { TRIAL_ROWS = 8, TRIAL_AHEAD = 1024, TAIL_ROWS = 64, TRIAL_LANES = VECTOR_BYTES / 8, TRIAL_WAYS = 4 };
 
 _Static_assert(RD_SIDE % (TRIAL_VECTORS * TRIAL_LANES) == 0, "vectors make up a row");
 
@@ -143,12 +143,68 @@ static bool trial_take(struct rd_side *side, const struct rd_trial_sum *sum) {
 struct trial_columns {
     const struct trial_frame *frame;
     const char *x;
-    ptrdiff_t step; /* bytes */
-    size_t rows, ahead;
+    ptrdiff_t step, ahead; /* bytes; 0: nothing is asked for */
+    size_t rows;
     bool first, last;
 };
 
-/* Some rows of one group. */
+ALWAYS_INLINE void trial_load(struct trial *sum, const struct rd_trial_sum *from, size_t at, int slices) {
+    memcpy(&sum->high, from->high + at, sizeof sum->high);
+    if (slices > 1)
+        memcpy(&sum->low, from->low + at, sizeof sum->low);
+}
+
+ALWAYS_INLINE void trial_keep(const struct trial *sum, struct rd_trial_sum *to, size_t at, int slices) {
+    memcpy(to->high + at, &sum->high, sizeof sum->high);
+    if (slices > 1)
+        memcpy(to->low + at, &sum->low, sizeof sum->low);
+}
+
+/* TRIAL_ROWS rows of one group, what lies in a line of the cache of all of them after the other: the rows are read side by side, as
+ * memory likes it. */
+ALWAYS_INLINE void trial_streams(const struct trial_columns *part, struct rd_trial_sum *sum,
+                                 struct rd_trial_sum *errors, struct trial_way way) {
+    enum { LINE = 64 };
+    const bool two = way.square && !way.single, first = part->first, last = part->last;
+    const struct trial_frame frame = *part->frame;
+    const ptrdiff_t ahead = part->ahead, step = part->step;
+    const size_t bytes = way.single ? 4 : 8, vectors = LINE / bytes / TRIAL_LANES;
+    const char *x = part->x;
+    for (size_t at = 0; at < RD_SIDE; at += vectors * TRIAL_LANES, x += LINE) {
+        struct trial s[LINE / 4 / TRIAL_LANES], e[LINE / 4 / TRIAL_LANES];
+#pragma GCC unroll 8
+        for (size_t j = 0; j < vectors; j++) {
+            s[j] = (struct trial){frame.terms.start, {0}};
+            e[j] = (struct trial){frame.errors.start, {0}};
+            if (!first)
+                trial_load(&s[j], sum, at + j * TRIAL_LANES, way.slices);
+            if (!first && two)
+                trial_load(&e[j], errors, at + j * TRIAL_LANES, way.slices);
+        }
+        if (ahead)
+#pragma GCC unroll 8
+            for (ptrdiff_t row = 0; row < TRIAL_ROWS; row++)
+                TRIAL_READ_AHEAD(x + row * step + ahead);
+#pragma GCC unroll 8
+        for (ptrdiff_t row = 0; row < TRIAL_ROWS; row++)
+#pragma GCC unroll 8
+            for (size_t j = 0; j < vectors; j++)
+                trial_enter(&s[j], &e[j], load_terms(x + row * step, j * TRIAL_LANES, trial_element(way), false),
+                            &frame, way);
+#pragma GCC unroll 8
+        for (size_t j = 0; j < vectors; j++) {
+            if (last) {
+                trial_close(&s[j], &frame.terms);
+                trial_close(&e[j], &frame.errors);
+            }
+            trial_keep(&s[j], sum, at + j * TRIAL_LANES, last ? 2 : way.slices);
+            if (two)
+                trial_keep(&e[j], errors, at + j * TRIAL_LANES, way.slices);
+        }
+    }
+}
+
+/* Some rows of one group: its sums stay in registers. */
 ALWAYS_INLINE void trial_group(const struct trial_columns *part, struct rd_trial_sum *sum, struct rd_trial_sum *errors,
                                struct trial_way way) {
     const bool two = way.square && !way.single;
@@ -164,36 +220,24 @@ ALWAYS_INLINE void trial_group(const struct trial_columns *part, struct rd_trial
         for (size_t j = 0; j < vectors; j++) {
             s[j] = (struct trial){frame.terms.start, {0}};
             e[j] = (struct trial){frame.errors.start, {0}};
-            if (!first) {
-                memcpy(&s[j].high, sum->high + at + j * TRIAL_LANES, sizeof s[j].high);
-                if (way.slices > 1)
-                    memcpy(&s[j].low, sum->low + at + j * TRIAL_LANES, sizeof s[j].low);
-            }
-            if (!first && two) {
-                memcpy(&e[j].high, errors->high + at + j * TRIAL_LANES, sizeof e[j].high);
-                memcpy(&e[j].low, errors->low + at + j * TRIAL_LANES, sizeof e[j].low);
-            }
+            if (!first)
+                trial_load(&s[j], sum, at + j * TRIAL_LANES, way.slices);
+            if (!first && two)
+                trial_load(&e[j], errors, at + j * TRIAL_LANES, way.slices);
         }
         for (size_t row = 0; row < part->rows; row++, x += part->step)
 #pragma GCC unroll 8
-            for (size_t j = 0; j < vectors; j++) {
-                if (part->ahead && (!way.single || j % 2 == 0))
-                    TRIAL_READ_AHEAD(x + part->ahead + j * TRIAL_LANES * bytes);
+            for (size_t j = 0; j < vectors; j++)
                 trial_enter(&s[j], &e[j], load_terms(x, j * TRIAL_LANES, trial_element(way), false), &frame, way);
-            }
 #pragma GCC unroll 8
         for (size_t j = 0; j < vectors; j++) {
             if (last) {
                 trial_close(&s[j], &frame.terms);
                 trial_close(&e[j], &frame.errors);
             }
-            memcpy(sum->high + at + j * TRIAL_LANES, &s[j].high, sizeof s[j].high);
-            if (way.slices > 1 || last)
-                memcpy(sum->low + at + j * TRIAL_LANES, &s[j].low, sizeof s[j].low);
-            if (two) {
-                memcpy(errors->high + at + j * TRIAL_LANES, &e[j].high, sizeof e[j].high);
-                memcpy(errors->low + at + j * TRIAL_LANES, &e[j].low, sizeof e[j].low);
-            }
+            trial_keep(&s[j], sum, at + j * TRIAL_LANES, last ? 2 : way.slices);
+            if (two)
+                trial_keep(&e[j], errors, at + j * TRIAL_LANES, way.slices);
         }
     }
 }
@@ -238,13 +282,35 @@ ALWAYS_INLINE void trial_tail(const struct trial_columns *part, size_t lanes, st
     }
 }
 
+/* From a group to what is wanted later: further on in the same rows or, near their end, in those that follow. */
+ALWAYS_INLINE ptrdiff_t trial_ahead(const struct trial_columns *part, size_t group, size_t groups,
+                                    ptrdiff_t group_bytes) {
+    const size_t further = (size_t)(TRIAL_AHEAD / group_bytes);
+    if (group + further < groups)
+        return TRIAL_AHEAD;
+    return groups < further || part->last ? 0 : part->step * TRIAL_ROWS - (ptrdiff_t)(groups - further) * group_bytes;
+}
+
+/* Some rows of all groups. */
+ALWAYS_INLINE void trial_groups(const struct trial_columns *all, size_t columns, struct rd_trial_sum *sum,
+                                struct rd_trial_sum *errors, struct trial_way way) {
+    const size_t groups = (columns + RD_SIDE - 1) / RD_SIDE, group_bytes = RD_SIDE * (way.single ? 4 : 8);
+    struct trial_columns part = *all;
+    for (size_t g = 0; g < groups; g++, part.x += group_bytes) {
+        part.ahead = trial_ahead(&part, g, groups, (ptrdiff_t)group_bytes);
+        if (columns - g * RD_SIDE < RD_SIDE)
+            trial_tail(&part, columns - g * RD_SIDE, &sum[g], &errors[g], way);
+        else if (part.rows == TRIAL_ROWS)
+            trial_streams(&part, &sum[g], &errors[g], way);
+        else
+            trial_group(&part, &sum[g], &errors[g], way);
+    }
+}
+
 #define TRIAL_WAY(name, slices, single, square)                                                                        \
-    static void trial_group_##name(const struct trial_columns *part, size_t lanes, struct rd_trial_sum *sum,           \
-                                   struct rd_trial_sum *errors) {                                                      \
-        if (lanes >= RD_SIDE)                                                                                          \
-            trial_group(part, sum, errors, (struct trial_way){slices, single, square});                                \
-        else                                                                                                           \
-            trial_tail(part, lanes, sum, errors, (struct trial_way){slices, single, square});                          \
+    static void trial_groups_##name(const struct trial_columns *part, size_t columns, struct rd_trial_sum *sum,        \
+                                    struct rd_trial_sum *errors) {                                                     \
+        trial_groups(part, columns, sum, errors, (struct trial_way){slices, single, square});                          \
     }
 TRIAL_WAY(f64, 2, false, false)
 TRIAL_WAY(f64_square, 2, false, true)
@@ -252,9 +318,6 @@ TRIAL_WAY(f32, 1, true, false)
 TRIAL_WAY(f32_wide, 2, true, false)
 TRIAL_WAY(f32_square, 2, true, true)
 #undef TRIAL_WAY
-
-/* Whether so many groups have so much of a row that processors do not see by themselves what comes next. */
-enum { TRIAL_AHEAD = 4 };
 
 static bool try_columns(struct rd_trial *trial, struct rd_side *side, struct rd_side *errors, size_t apart,
                         size_t columns, const void *x, ptrdiff_t step, size_t rows, struct rd_trial_sum *room) {
@@ -264,21 +327,18 @@ static bool try_columns(struct rd_trial *trial, struct rd_side *side, struct rd_
     const size_t bytes = trial->single ? 4 : 8, groups = (columns + RD_SIDE - 1) / RD_SIDE;
     struct trial_columns part = {.frame = &frame, .step = step * (ptrdiff_t)bytes, .first = true};
     void (*const add)(const struct trial_columns *, size_t, struct rd_trial_sum *, struct rd_trial_sum *) =
-        trial->single   ? trial->square        ? trial_group_f32_square
-                          : trial->slices == 1 ? trial_group_f32
-                                               : trial_group_f32_wide
-        : trial->square ? trial_group_f64_square
-                        : trial_group_f64;
+        trial->single   ? trial->square        ? trial_groups_f32_square
+                          : trial->slices == 1 ? trial_groups_f32
+                                               : trial_groups_f32_wide
+        : trial->square ? trial_groups_f64_square
+                        : trial_groups_f64;
     const size_t at_once = columns == RD_SIDE ? rows : groups == 1 ? TAIL_ROWS : TRIAL_ROWS;
     trial_begin();
     for (size_t row = 0; row < rows; row += at_once, part.first = false) {
         part.rows = rows - row < at_once ? rows - row : at_once;
         part.last = row + part.rows == rows;
-        part.ahead = groups < TRIAL_AHEAD || part.last ? 0 : (size_t)part.step * TRIAL_ROWS;
-        for (size_t g = 0; g < groups; g++) {
-            part.x = (const char *)x + (ptrdiff_t)row * part.step + g * RD_SIDE * bytes;
-            add(&part, columns - g * RD_SIDE, &room[g], &room[groups + g]);
-        }
+        part.x = (const char *)x + (ptrdiff_t)row * part.step;
+        add(&part, columns, room, room + groups);
     }
     for (size_t g = 0; g < groups; g++) {
         trial_total(&room[g], &side[g * apart]);
