@@ -88,7 +88,7 @@ static reduct_status run(const struct rd_prepared *prepared, const void *x, cons
     reduct_status status = rd_check_inputs(&prepared->reduction, x, y, count, error);
     if (status != REDUCT_OK)
         return status;
-    if (backend->answer && !y && backend->answer(prepared, x, count, result))
+    if (backend->answer && backend->answer(prepared, x, y, count, result))
         return REDUCT_OK;
     return run_whole(prepared, x, y, count, workspace, result, error);
 }

@@ -8,6 +8,10 @@
 
 enum { ARRAYS = 4, INPUTS = 4, KEPT = 4096, ROOMS = 32 };
 
+/* Of the calls that were made last, some are found again without any object being made for that: those that a few words describe, options by
+ * which object they are. Each has one place, which the next one with the same hash takes. */
+enum { RECENT_BITS = 6, WORDS = 64 };
+
 /* Larger workspaces are of the caller's allocator each time. */
 enum { ROOM_LEAST = 1 << 20, ROOM_MOST = 1 << 26 };
 
@@ -43,6 +47,12 @@ enum {
         NAMES
 };
 
+struct recent {
+    uint64_t count, word[WORDS]; /* of a description */
+    PyObject *key;               /* in calls; holds the objects that are described */
+    PyObject *kept;
+};
+
 struct again {
     const struct dlpack_exchange *exchange; /* of tensors */
     _Atomic(PyObject *) tensor;             /* their class, or null */
@@ -50,6 +60,7 @@ struct again {
     _Atomic(PyObject *) cupy;               /* a tuple, or null */
     PyObject *names[NAMES];
     PyObject *calls;
+    struct recent recent[1 << RECENT_BITS]; /* not where threads run at once */
     _Atomic(PyObject *) remember;
     struct room rooms[ROOMS];
     int room_count;
@@ -83,6 +94,10 @@ int again_traverse(struct state *state, visitproc visit, void *arg) {
     Py_VISIT(again->tensor);
     Py_VISIT(again->cupy);
     Py_VISIT(again->calls);
+    for (int place = 0; place < 1 << RECENT_BITS; place++) {
+        Py_VISIT(again->recent[place].key);
+        Py_VISIT(again->recent[place].kept);
+    }
     Py_VISIT(again->remember);
     for (int room = 0; room < again->room_count; room++) {
         Py_VISIT(again->rooms[room].owner);
@@ -91,10 +106,18 @@ int again_traverse(struct state *state, visitproc visit, void *arg) {
     return 0;
 }
 
+static void forget_recent(struct again *again) {
+    for (int place = 0; place < 1 << RECENT_BITS; place++) {
+        Py_CLEAR(again->recent[place].key);
+        Py_CLEAR(again->recent[place].kept);
+    }
+}
+
 void again_clear(struct state *state) {
     struct again *again = state->again;
     if (!again)
         return;
+    forget_recent(again);
     Py_XDECREF(atomic_exchange(&again->tensor, NULL));
     Py_XDECREF(atomic_exchange(&again->cupy, NULL));
     Py_XDECREF(atomic_exchange(&again->remember, NULL));
@@ -111,6 +134,7 @@ void again_clear(struct state *state) {
 
 void again_forget(struct state *state) {
     PyDict_Clear(state->again->calls);
+    forget_recent(state->again);
 }
 
 /* use_tensors(class): what has DLPack's functions in C, if it has them in a version that is known. */
@@ -160,6 +184,10 @@ PyObject *use_cupy(PyObject *module, PyObject *arguments) {
 
 struct call {
     struct state *state;
+    const char *name; /* of the function */
+    PyObject *const *arguments;
+    Py_ssize_t count; /* of all, those with names last */
+    PyObject *names;  /* or null */
     int arrays, places[ARRAYS];
     PyObject *objects[ARRAYS];
     struct view views[ARRAYS];
@@ -284,6 +312,23 @@ static int array_at(const struct call *call, int place) {
     return -1;
 }
 
+/* Looks at the arguments; false, without an exception, if the call is for the general function. */
+static bool read_arguments(struct call *call) {
+    for (int place = 0; place < call->count; place++) {
+        PyObject *argument = call->arguments[place];
+        enum kind kind = UNKNOWN;
+        if (call->arrays < ARRAYS)
+            kind = read_array(call->state, argument, &call->views[call->arrays]);
+        if (kind == UNKNOWN)
+            return false;
+        if (kind == ARRAY) {
+            call->places[call->arrays] = place;
+            call->objects[call->arrays++] = argument;
+        }
+    }
+    return call->arrays > 0;
+}
+
 static int64_t *describe(int64_t *to, int place, const struct view *view) {
     *to++ = place;
     *to++ = (int64_t)view->type | (int64_t)view->rank << 8 | (int64_t)view->device << 16;
@@ -292,25 +337,21 @@ static int64_t *describe(int64_t *to, int place, const struct view *view) {
     return to + 2 * view->rank;
 }
 
-/* What this call has in common with those that are alike: the function, the names of keywords, options, classes of arrays, and bytes that
- * describe these. Null without an exception if it is for the general function. */
-static PyObject *read_call(struct call *call, const void *function, PyObject *const *arguments, Py_ssize_t count,
-                           PyObject *names) {
-    int64_t described[1 + ARRAYS * (2 + 2 * REDUCT_RANK_MAX)], *end = described;
-    PyObject *key = PyTuple_New(count + 2);
-    *end++ = (int64_t)(intptr_t)function;
-    for (int place = 0; key && place < count; place++) {
-        PyObject *option = arguments[place];
-        enum kind kind = UNKNOWN;
-        if (call->arrays < ARRAYS)
-            kind = read_array(call->state, option, &call->views[call->arrays]);
-        if (kind == ARRAY) {
-            call->places[call->arrays] = place;
-            call->objects[call->arrays] = option;
-            end = describe(end, place, &call->views[call->arrays++]);
-            option = (PyObject *)Py_TYPE(option); /* of its kind are results, too */
-        } else if (kind == UNKNOWN || !is_option(option)) {
-            Py_CLEAR(key);
+enum { ARRAY_WORDS = 2 + 2 * REDUCT_RANK_MAX };
+
+/* What this call has in common with those that are alike: options, classes of arrays, of whose kind results are, too, bytes that describe these and the
+ * function, and the names of keywords. Null without an exception if it is for the general function. */
+static PyObject *key_of(const struct call *call) {
+    int64_t described[1 + ARRAYS * ARRAY_WORDS], *end = described;
+    PyObject *key = PyTuple_New(call->count + 2);
+    *end++ = (int64_t)(intptr_t)call->name;
+    for (int place = 0, array = 0; key && place < call->count; place++) {
+        PyObject *option = call->arguments[place];
+        if (array < call->arrays && call->places[array] == place) {
+            end = describe(end, place, &call->views[array++]);
+            option = (PyObject *)Py_TYPE(option);
+        } else if (!is_option(option)) {
+            Py_DecRef(key);
             return NULL;
         }
         PyTuple_SetItem(key, place, Py_NewRef(option));
@@ -322,8 +363,8 @@ static PyObject *read_call(struct call *call, const void *function, PyObject *co
         Py_XDECREF(key);
         return NULL;
     }
-    PyTuple_SetItem(key, count, bytes);
-    PyTuple_SetItem(key, count + 1, Py_NewRef(names ? names : Py_None));
+    PyTuple_SetItem(key, call->count, bytes);
+    PyTuple_SetItem(key, call->count + 1, Py_NewRef(call->names ? call->names : Py_None));
     return key;
 }
 
@@ -380,8 +421,7 @@ static PyObject *keep(const struct call *call, PyObject *tuple) {
 }
 
 /* Asks Python about a call of this kind: what is kept of it, or None, which is for the general function. */
-static PyObject *ask(const struct call *call, const char *name, PyObject *const *arguments, Py_ssize_t count,
-                     PyObject *names) {
+static PyObject *ask(const struct call *call) {
     struct again *again = call->state->again;
     PyObject *remember = again->remember;
     if (!remember) {
@@ -389,11 +429,11 @@ static PyObject *ask(const struct call *call, const char *name, PyObject *const 
         remember = keep_first(&again->remember, module ? PyObject_GetAttrString(module, "remember") : NULL);
         Py_XDECREF(module);
     }
-    PyObject *all = PyTuple_New(count), *answer = NULL, *kept = NULL;
-    for (Py_ssize_t index = 0; all && index < count; index++)
-        PyTuple_SetItem(all, index, Py_NewRef(arguments[index]));
+    PyObject *all = PyTuple_New(call->count), *answer = NULL, *kept = NULL;
+    for (Py_ssize_t index = 0; all && index < call->count; index++)
+        PyTuple_SetItem(all, index, Py_NewRef(call->arguments[index]));
     if (all && remember)
-        answer = PyObject_CallFunction(remember, "sOO", name, all, names ? names : Py_None);
+        answer = PyObject_CallFunction(remember, "sOO", call->name, all, call->names ? call->names : Py_None);
     if (answer)
         kept = answer == Py_None ? Py_NewRef(Py_None) : keep(call, answer);
     Py_XDECREF(answer);
@@ -413,13 +453,12 @@ static PyObject *find(PyObject *calls, PyObject *key) {
 #endif
 }
 
-static PyObject *kept_of(const struct call *call, PyObject *key, const char *name, PyObject *const *arguments,
-                         Py_ssize_t count, PyObject *names) {
+static PyObject *kept_by_key(const struct call *call, PyObject *key) {
     PyObject *calls = call->state->again->calls, *kept = find(calls, key);
     if (kept)
         return kept;
     PyErr_Clear();
-    kept = ask(call, name, arguments, count, names);
+    kept = ask(call);
     if (kept) {
         if (PyDict_Size(calls) >= KEPT)
             PyDict_Clear(calls);
@@ -428,6 +467,68 @@ static PyObject *kept_of(const struct call *call, PyObject *key, const char *nam
     }
     return kept;
 }
+
+#ifdef Py_GIL_DISABLED
+static PyObject *kept_of(const struct call *call) {
+    PyObject *key = key_of(call), *kept = key ? kept_by_key(call, key) : NULL;
+    Py_XDECREF(key);
+    return kept;
+}
+#else
+/* The same for this very call: which objects options and names are, instead of what they are. Returns how many words it takes, or 0 for
+ * more than there is room for. */
+static uint64_t describe_call(const struct call *call, int64_t word[WORDS]) {
+    const Py_ssize_t named = call->names ? PyTuple_Size(call->names) : 0;
+    uint64_t most = 2 + 2 * (uint64_t)call->count + (uint64_t)named;
+    for (int array = 0; array < call->arrays; array++)
+        most += 1 + 2 * (uint64_t)call->views[array].rank;
+    if (most > WORDS)
+        return 0;
+    int64_t *end = word;
+    *end++ = (int64_t)(intptr_t)call->name;
+    *end++ = call->count << 8 | named;
+    for (int place = 0, array = 0; place < call->count; place++) {
+        PyObject *option = call->arguments[place];
+        if (array < call->arrays && call->places[array] == place) {
+            end = describe(end, place, &call->views[array++]);
+            option = (PyObject *)Py_TYPE(option);
+        }
+        *end++ = (int64_t)(intptr_t)option;
+    }
+    for (Py_ssize_t name = 0; name < named; name++)
+        *end++ = (int64_t)(intptr_t)PyTuple_GetItem(call->names, name);
+    return (uint64_t)(end - word);
+}
+
+/* Multiplied by the golden ratio of 2^64, a word's highest bits depend on all of it: D. E. Knuth, "The Art of Computer Programming", vol. 3,
+ * 6.4. */
+static size_t place_of(const int64_t *word, uint64_t count) {
+    uint64_t hash = 0;
+    for (uint64_t at = 0; at < count; at++)
+        hash = (hash << 7 | hash >> 57) ^ (uint64_t)word[at];
+    return (size_t)(hash * 0x9e3779b97f4a7c15u >> (64 - RECENT_BITS));
+}
+
+static PyObject *kept_of(const struct call *call) {
+    int64_t word[WORDS];
+    const uint64_t count = describe_call(call, word);
+    struct recent *recent = count ? &call->state->again->recent[place_of(word, count)] : NULL;
+    if (recent && recent->kept && recent->count == count && memcmp(recent->word, word, count * sizeof *word) == 0)
+        return Py_NewRef(recent->kept);
+    PyObject *key = key_of(call), *kept = key ? kept_by_key(call, key) : NULL;
+    if (kept && recent) {
+        PyObject *key_before = recent->key, *kept_before = recent->kept;
+        recent->count = count;
+        memcpy(recent->word, word, count * sizeof *word);
+        recent->key = Py_NewRef(key);
+        recent->kept = Py_NewRef(kept);
+        Py_XDECREF(key_before);
+        Py_XDECREF(kept_before);
+    }
+    Py_XDECREF(key);
+    return kept;
+}
+#endif
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Queueing
@@ -570,6 +671,25 @@ static bool read_out(struct call *call, const struct kept *kept, int array) {
     return true;
 }
 
+/* Where the elements of a new array are to be written, which must be on that device. */
+static bool target_in(struct state *state, PyObject *array, int device, void **target) {
+    if ((PyObject *)Py_TYPE(array) == state->ndarray) { /* of which no more is asked, as describing it takes a while */
+        Py_buffer buffer;
+        if (device >= 0 || PyObject_GetBuffer(array, &buffer, PyBUF_WRITABLE) != 0)
+            return false;
+        *target = buffer.buf;
+        PyBuffer_Release(&buffer); /* the array stays */
+        return true;
+    }
+    struct view view;
+    if (read_array(state, array, &view) != ARRAY)
+        return false;
+    *target = view.data;
+    bool is_there = view.device == device; /* CuPy makes it on the current one */
+    view_release(&view);
+    return is_there;
+}
+
 static PyObject *run(struct call *call, const struct kept *kept) {
     struct state *state = call->state;
     const void *inputs[INPUTS];
@@ -586,15 +706,8 @@ static PyObject *run(struct call *call, const struct kept *kept) {
         target = call->views[array].data;
         result = Py_NewRef(call->objects[array]);
     } else if (!kept->number) {
-        struct view view;
         result = PyObject_Call(kept->make, kept->arguments, kept->keywords);
-        enum kind kind = result ? read_array(state, result, &view) : UNKNOWN;
-        bool usable = kind == ARRAY && view.device == first->device; /* CuPy makes it on the current one */
-        if (kind == ARRAY) {
-            target = view.data;
-            view_release(&view);
-        }
-        if (!usable) {
+        if (!result || !target_in(state, result, first->device, &target)) {
             PyErr_Clear();
             Py_XDECREF(result);
             return NULL;
@@ -620,16 +733,15 @@ PyObject *call_again(struct state *state, const char *name, PyObject *const *arg
                      PyObject *names) {
     struct call call; /* its views are written when they are read */
     call.state = state;
+    call.name = name;
+    call.arguments = arguments;
+    call.count = count + (names ? PyTuple_Size(names) : 0);
+    call.names = names;
     call.arrays = 0;
-    Py_ssize_t all = count + (names ? PyTuple_Size(names) : 0);
-    PyObject *key = read_call(&call, name, arguments, all, names), *result = NULL;
-    if (key) {
-        PyObject *kept = call.arrays ? kept_of(&call, key, name, arguments, all, names) : NULL;
-        if (kept && kept != Py_None)
-            result = run(&call, PyCapsule_GetPointer(kept, kept_name));
-        Py_XDECREF(kept);
-        Py_DecRef(key);
-    }
+    PyObject *kept = read_arguments(&call) ? kept_of(&call) : NULL, *result = NULL;
+    if (kept && kept != Py_None)
+        result = run(&call, PyCapsule_GetPointer(kept, kept_name));
+    Py_XDECREF(kept);
     for (int array = 0; array < call.arrays; array++)
         view_release(&call.views[array]);
     return result;

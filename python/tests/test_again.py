@@ -62,6 +62,28 @@ def test_what_is_alike_is_told_apart():
     same(pyreduct.dot(x[0], x[0], dtype="f32"), general("dot", x[0], x[0], dtype="f32"))
 
 
+def test_options_whose_memory_others_take():
+    x = np.random.default_rng(1).standard_normal((3, 4, 5))
+    expected = {axes: general("sum", x, axes) for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2))}
+    for _ in range(50):
+        for axes, sums in expected.items():
+            same(pyreduct.sum(x, tuple(list(axes))), sums)
+            same(pyreduct.sum(x, **{"".join(("ax", "is")): tuple(list(axes))}), sums)
+    for keyword, value in (("axis", 0), ("ddof", 1), ("axis", 1), ("ddof", 0)) * 3:
+        same(pyreduct.var(x, **{keyword: value}), general("var", x, **{keyword: value}))
+
+
+def test_more_calls_than_are_kept_at_hand():
+    arrays = [np.random.default_rng(n).standard_normal((n, n + 1)) for n in range(1, 200)]
+    expected = [general("sum", x, 1) for x in arrays]
+    for _ in range(3):
+        for x, sums in zip(arrays, expected):
+            same(pyreduct.sum(x, 1), sums)
+    deep = np.random.default_rng(1).standard_normal((1,) * 40 + (3,))  # more than is described
+    for _ in range(3):
+        same(pyreduct.sum(deep, -1), general("sum", deep, -1))
+
+
 def test_refused_each_time():
     x = data("f8", 1)
     pyreduct.sum(x, 1)

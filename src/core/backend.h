@@ -80,9 +80,9 @@ struct rd_backend {
                                        reduct_mask kind, const void *mask, uint64_t offset, struct rd_partial *partial,
                                        reduct_error *error);
 
-    /* Writes the result of a reduction of one array where that is so small and ordinary that it is done in less time than
+    /* Writes the result of a reduction where that is so small and ordinary that it is done in less time than
      * preparing the above takes; otherwise returns false, and has done nothing. Null where there is no such way. */
-    bool (*answer)(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result);
+    bool (*answer)(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count, void *result);
 
     /* Finds what need not be found at each execution of a plan of many, whose states are prepared: into its `kept`, which is to be
      * released before they are. Null where nothing is kept. */

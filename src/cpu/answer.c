@@ -1,5 +1,5 @@
 /* Few elements, answered without a partial result. Of exact sums its limbs for every exponent would take longer than all else:
- * sums in two doubles, sums of squares in four, and limbs for no more exponents than these have. */
+ * sums in two doubles, sums of products in four, and limbs for no more exponents than these have. */
 #include "cpu/answer.h"
 
 #include "arithmetic/finish.h"
@@ -91,22 +91,22 @@ static bool answer_sum(const struct rd_kernels *kernels, const reduct_reduction 
     return done || (held && !rounds_at_once && finish_parts(reduction, part, 2, NULL, count, result));
 }
 
-/* A sum of squares, or moments. */
-static __attribute__((noinline)) bool answer_squares(const struct rd_kernels *kernels,
-                                                     const reduct_reduction *reduction, bool moments, const void *x,
-                                                     uint64_t count, void *result) {
-    double sum[2] = {0}, squares[4];
+/* A sum of products or, where `y` is `x`, of squares, or moments. */
+static __attribute__((noinline)) bool answer_products(const struct rd_kernels *kernels,
+                                                      const reduct_reduction *reduction, bool moments, const void *x,
+                                                      const void *y, uint64_t count, void *result) {
+    double sum[2] = {0}, products[4];
     rd_environment caller = rd_environment_enter();
     bool held = (!moments || kernels->brief[reduction->element](x, count, false, &sum[0], &sum[1])) &&
-                kernels->brief_squares[reduction->element](x, count, squares);
+                kernels->brief_products[reduction->element](x, y, count, products);
     rd_environment_leave(caller);
     if (!held)
         return false;
-    return moments ? finish_parts(reduction, sum, 2, squares, count, result)
-                   : finish_parts(reduction, squares, 4, NULL, count, result);
+    return moments ? finish_parts(reduction, sum, 2, products, count, result)
+                   : finish_parts(reduction, products, 4, NULL, count, result);
 }
 
-bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result) {
+bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count, void *result) {
     const reduct_reduction *reduction = &prepared->reduction;
     const struct rd_kernels *kernels = prepared->device.private;
     const struct rd_operator *op = rd_operator(reduction->op);
@@ -119,11 +119,12 @@ bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, uint64_t c
     case RD_IDENTITY:
     case RD_ABSOLUTE:
         return answer_sum(kernels, reduction, op, x, count, result);
+    case RD_TIMES:
+        return count <= RD_FEW && answer_products(kernels, reduction, false, x, y, count, result);
     case RD_SQUARE:
     case RD_MOMENTS:
         return count <= RD_FEW && count >= rd_minimum(reduction) &&
-               answer_squares(kernels, reduction, op->transform == RD_MOMENTS, x, count, result);
-    case RD_TIMES:
+               answer_products(kernels, reduction, op->transform == RD_MOMENTS, x, x, count, result);
     case RD_WEIGHTED:
     case RD_PRESENT:
     case RD_NONZERO:

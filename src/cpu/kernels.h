@@ -129,8 +129,8 @@ struct rd_kernels {
      * where that does not hold it, or something is not finite. Run within rd_environment_enter(). */
     bool (*brief[RD_TYPE_END])(const void *x, size_t count, bool absolute, double *high, double *low);
 
-    /* The same of the squares of 1 to RD_FEW elements, as the sum of four parts. */
-    bool (*brief_squares[RD_TYPE_END])(const void *x, size_t count, double part[4]);
+    /* The same of the products of 1 to RD_FEW elements, or the squares where `y` is `x`, as the sum of four parts. */
+    bool (*brief_products[RD_TYPE_END])(const void *x, const void *y, size_t count, double part[4]);
 
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute
      * values. Run within rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each,

@@ -260,9 +260,9 @@ void rd_job_init_states(const struct rd_job *job, struct rd_partial *state) {
 static bool answer(const struct rd_job *job, const struct rd_source *source, uint64_t result) {
     const struct rd_many *many = job->many;
     const struct rd_backend *backend = many->state[0].device.backend;
-    return many->reductions == 1 && many->inputs == 1 && job->direct && job->parts == 1 && source->count &&
-           backend->answer && !(job->execution->outcomes && job->execution->outcomes[0]) &&
-           backend->answer(&many->state[0], source->input[0], source->count,
+    return many->reductions == 1 && job->direct && job->parts == 1 && source->count && backend->answer &&
+           !(job->execution->outcomes && job->execution->outcomes[0]) &&
+           backend->answer(&many->state[0], source->input[0], source->input[1], source->count,
                            rd_job_place(job, result, source->offset, 0, false));
 }
 

@@ -112,24 +112,31 @@ static bool sum_or_zero(const double *x, size_t n, double *high, double *low) {
     return !all || brief_f64(x, n, false, high, low);
 }
 
-static bool brief_squares_f64(const void *x, size_t n, double part[4]) {
-    _Alignas(64) double element[RD_FEW], product[RD_FEW], error[RD_FEW];
-    size_t filled = (n + RD_LANES - 1) / RD_LANES * RD_LANES;
-    memcpy(element, x, n * sizeof *element);
-    memset(element + n, 0, (filled - n) * sizeof *element);
-    return multiply_exactly(element, element, filled, product, error) && sum_or_zero(product, n, &part[0], &part[1]) &&
+/* Factors filled up with zeros. */
+static const double *fill_factors(const void *x, size_t n, size_t filled, double *to) {
+    memcpy(to, x, n * sizeof *to);
+    memset(to + n, 0, (filled - n) * sizeof *to);
+    return to;
+}
+
+static bool brief_products_f64(const void *x, const void *y, size_t n, double part[4]) {
+    _Alignas(64) double factor[2][RD_FEW], product[RD_FEW], error[RD_FEW];
+    const size_t filled = (n + RD_LANES - 1) / RD_LANES * RD_LANES;
+    const double *first = fill_factors(x, n, filled, factor[0]),
+                 *second = x == y ? first : fill_factors(y, n, filled, factor[1]);
+    return multiply_exactly(first, second, filled, product, error) && sum_or_zero(product, n, &part[0], &part[1]) &&
            sum_or_zero(error, n, &part[2], &part[3]);
 }
 
-/* The squares of narrower elements are doubles. */
-#define BRIEF_SQUARES(name, element)                                                                                   \
-    static bool brief_squares_##name(const void *x, size_t n, double part[4]) {                                        \
+/* The products of narrower elements are doubles. */
+#define BRIEF_PRODUCTS(name, element)                                                                                  \
+    static bool brief_products_##name(const void *x, const void *y, size_t n, double part[4]) {                        \
         double product[RD_FEW];                                                                                        \
         for (size_t i = 0; i < n; i++)                                                                                 \
-            product[i] = load_term(x, i, element, false) * load_term(x, i, element, false);                            \
+            product[i] = load_term(x, i, element, false) * load_term(y, i, element, false);                            \
         part[2] = part[3] = 0;                                                                                         \
         return sum_or_zero(product, n, &part[0], &part[1]);                                                            \
     }
-BRIEF_SQUARES(f32, REDUCT_F32)
-BRIEF_SQUARES(f16, REDUCT_F16)
-BRIEF_SQUARES(bf16, REDUCT_BF16)
+BRIEF_PRODUCTS(f32, REDUCT_F32)
+BRIEF_PRODUCTS(f16, REDUCT_F16)
+BRIEF_PRODUCTS(bf16, REDUCT_BF16)
