@@ -66,6 +66,11 @@ enum { RD_STOPPING_STEP = 1 << 20 };
 bool rd_job_stops(const struct rd_job *job);
 bool rd_job_stops_after(const struct rd_job *job, uint64_t done);
 
+/* Units of columns that so many threads should find: two each, as more would leave too little of each row to a unit. */
+static inline uint64_t rd_job_units(unsigned threads) {
+    return threads > 1 ? 2 * threads : 1;
+}
+
 /* States of no elements. */
 void rd_job_init_states(const struct rd_job *job, struct rd_partial *state);
 

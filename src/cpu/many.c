@@ -544,8 +544,8 @@ static unsigned cut(struct rd_job *job) {
     job->row = job->side || job->extremes ? many->layout.kept[many->layout.kept_axes - 1].length : results;
     uint64_t bytes = all * job->bytes * many->inputs;
     unsigned threads = rd_team_threads(crew, UINT64_MAX, bytes), wanted = threads * UNITS_PER_THREAD;
-    job->tile = job->side            ? rd_side_tile(many, threads > 1 ? wanted : 1)
-                : job->extremes      ? rd_side_extremes_tile(many, threads > 1 ? wanted : 1)
+    job->tile = job->side            ? rd_side_tile(many, threads)
+                : job->extremes      ? rd_side_extremes_tile(many, threads)
                 : job->together      ? LINE_BYTES / job->bytes
                 : each >= UNIT_BYTES ? 1
                                      : at_least(UNIT_BYTES / each < UNIT_RESULTS ? UNIT_BYTES / each : UNIT_RESULTS, 1);

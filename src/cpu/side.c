@@ -23,8 +23,8 @@ enum { FOLDED_LEAST = 24, FOLDED_MOST = 1 << 14, TURNED_MOST = 256 };
 enum { COLUMNS_LEAST = 2, LANES_LEAST = 8 };
 
 /* Groups of RD_SIDE columns that are summed at once: many, so that much of each row is read before the next row, but no more than
- * leaves units for all threads unless these are small. Of rows, groups make up so many elements at least. */
-enum { GROUPS = 32, GROUPS_LEAST = 8, ROWS_AT_ONCE = 8, ROWS_ELEMENTS = 1 << 13 };
+ * leave two units for each thread. Of rows, groups make up so many elements at least. */
+enum { GROUPS = 32, ROWS_AT_ONCE = 8, ROWS_ELEMENTS = 1 << 13 };
 
 /* Elements that are added on trust before it is looked whether that was justified; of which several sums are formed, one after
  * another, fewer: these stay in the second-level cache. How long what was learned of the data is relied on. */
@@ -106,14 +106,10 @@ size_t rd_side_bytes(void) {
     return sizeof(struct side);
 }
 
-uint64_t rd_side_tile(const struct rd_many *many, unsigned units) {
-    uint64_t count = many->layout.count, groups;
-    if (is_in_place(many))
-        groups = rd_divide_up(many->layout.results, (uint64_t)RD_SIDE * units);
-    else
-        groups = ROWS_ELEMENTS / RD_SIDE / count;
-    uint64_t least = is_in_place(many) ? GROUPS_LEAST : 1;
-    return (groups < least ? least : groups > GROUPS ? GROUPS : groups) * RD_SIDE;
+uint64_t rd_side_tile(const struct rd_many *many, unsigned threads) {
+    const uint64_t groups = is_in_place(many) ? rd_divide_up(many->layout.results, RD_SIDE * rd_job_units(threads))
+                                              : ROWS_ELEMENTS / RD_SIDE / many->layout.count;
+    return (groups < 1 ? 1 : groups > GROUPS ? GROUPS : groups) * RD_SIDE;
 }
 
 static void clear(struct work *work) {
