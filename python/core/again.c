@@ -269,6 +269,11 @@ static bool view_of_cupy(const struct again *again, PyObject *object, struct vie
 
 enum kind { NO_ARRAY, ARRAY, UNKNOWN };
 
+static bool read_tensor(const struct again *again, PyObject *object, struct view *view) {
+    struct dlpack_tensor tensor;
+    return again->exchange->view(object, &tensor) == 0 && view_of_tensor(&tensor, view);
+}
+
 /* Without an exception; what other arrays there are, and those that cannot be read, are for the general functions. */
 static enum kind read_array(struct state *state, PyObject *object, struct view *view) {
     const struct again *again = state->again;
@@ -277,9 +282,7 @@ static enum kind read_array(struct state *state, PyObject *object, struct view *
     if ((PyObject *)Py_TYPE(object) == state->ndarray) {
         is_read = view_of_buffer(object, false, "x", view);
     } else if ((PyObject *)Py_TYPE(object) == again->tensor) {
-        struct dlpack_tensor tensor;
-        is_read =
-            again->exchange->view(object, &tensor) == 0 && view_of_tensor(&tensor, view) && !is_negated(again, object);
+        is_read = read_tensor(again, object, view) && !is_negated(again, object);
     } else if (is_cupy(again, object)) {
         is_read = view_of_cupy(again, object, view);
     } else {
@@ -682,7 +685,9 @@ static bool target_in(struct state *state, PyObject *array, int device, void **t
         return true;
     }
     struct view view;
-    if (read_array(state, array, &view) != ARRAY)
+    clear_view(&view);
+    if ((PyObject *)Py_TYPE(array) == state->again->tensor ? !read_tensor(state->again, array, &view)
+                                                           : read_array(state, array, &view) != ARRAY)
         return false;
     *target = view.data;
     bool is_there = view.device == device; /* CuPy makes it on the current one */

@@ -35,6 +35,20 @@ def test_tensors(dtype):
     assert pyreduct.max(x, 1, out=out) is out and torch.equal(out, x.max(1).values if dtype is not torch.bool else x.any(1))
 
 
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 1), (0, 1, 2), -1])
+def test_results_are_contiguous(axis, keepdims):
+    for shape in ((3, 4, 5), (1, 4, 1), (3, 0, 2), (1, 1, 1)):
+        x = torch.ones(shape, dtype=torch.float64)
+        for mode in (torch.inference_mode, torch.enable_grad, torch.enable_grad):
+            with mode():
+                result = pyreduct.sum(x, axis, keepdims=keepdims)
+                expected = x.sum(dim=axis, keepdim=keepdims).contiguous()
+            assert result.shape == expected.shape and result.stride() == torch.empty(result.shape).stride()
+            assert torch.equal(result, expected) and result.is_inference() == expected.is_inference()
+            assert result.untyped_storage().nbytes() == result.numel() * 8
+
+
 def test_refused():
     for bad, words in ((torch.zeros(2, dtype=torch.complex64), "complex64"), (torch.zeros(2).to_sparse(), "sparse"), (torch.zeros(2, device="meta"), "meta")):
         with pytest.raises(TypeError, match=words):

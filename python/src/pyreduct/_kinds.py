@@ -169,7 +169,10 @@ class Torch:
         if not self.exchanges or kind not in self.types:
             return None
         place = self.torch.device("cpu") if device < 0 else self.torch.device("cuda", device)
-        return self.torch.empty, (shape,), {"dtype": self.types[kind], "device": place}
+        made = {"dtype": self.types[kind], "device": place}
+        few = math.prod(shape) < 2
+        # In little more than half the time of empty() with options. Of one element that stands for many, preserving its strides gives C order.
+        return self.torch.empty_like, (self.torch.empty(shape, **made) if few else self.torch.empty((), **made).expand(shape),), {}
 
     def finish(self, made: Any, kind: str) -> Any:
         return made
