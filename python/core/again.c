@@ -348,10 +348,11 @@ static PyObject *key_of(const struct call *call) {
     int64_t described[1 + ARRAYS * ARRAY_WORDS], *end = described;
     PyObject *key = PyTuple_New(call->count + 2);
     *end++ = (int64_t)(intptr_t)call->name;
-    for (int place = 0, array = 0; key && place < call->count; place++) {
+    for (int place = 0; key && place < call->count; place++) {
         PyObject *option = call->arguments[place];
-        if (array < call->arrays && call->places[array] == place) {
-            end = describe(end, place, &call->views[array++]);
+        const int array = array_at(call, place);
+        if (array >= 0) {
+            end = describe(end, place, &call->views[array]);
             option = (PyObject *)Py_TYPE(option);
         } else if (!is_option(option)) {
             Py_DecRef(key);
@@ -490,10 +491,11 @@ static uint64_t describe_call(const struct call *call, int64_t word[WORDS]) {
     int64_t *end = word;
     *end++ = (int64_t)(intptr_t)call->name;
     *end++ = call->count << 8 | named;
-    for (int place = 0, array = 0; place < call->count; place++) {
+    for (int place = 0; place < call->count; place++) {
         PyObject *option = call->arguments[place];
-        if (array < call->arrays && call->places[array] == place) {
-            end = describe(end, place, &call->views[array++]);
+        const int array = array_at(call, place);
+        if (array >= 0) {
+            end = describe(end, place, &call->views[array]);
             option = (PyObject *)Py_TYPE(option);
         }
         *end++ = (int64_t)(intptr_t)option;

@@ -160,12 +160,35 @@ ALWAYS_INLINE void trial_keep(const struct trial *sum, struct rd_trial_sum *to, 
         memcpy(to->low + at, &sum->low, sizeof sum->low);
 }
 
+/* Sums of a vector of columns, and of what rounding leaves: opened where these are the first rows, closed after the last ones. */
+ALWAYS_INLINE void trial_pick_up(const struct trial_columns *part, const struct trial_frame *frame,
+                                 const struct rd_trial_sum *sum, const struct rd_trial_sum *errors, size_t at,
+                                 struct trial_way way, struct trial *s, struct trial *e) {
+    *s = (struct trial){frame->terms.start, {0}};
+    *e = (struct trial){frame->errors.start, {0}};
+    if (!part->first)
+        trial_load(s, sum, at, way.slices);
+    if (!part->first && way.square && !way.single)
+        trial_load(e, errors, at, way.slices);
+}
+
+ALWAYS_INLINE void trial_put_down(const struct trial_columns *part, const struct trial_frame *frame,
+                                  struct rd_trial_sum *sum, struct rd_trial_sum *errors, size_t at,
+                                  struct trial_way way, struct trial s, struct trial e) {
+    if (part->last) {
+        trial_close(&s, &frame->terms);
+        trial_close(&e, &frame->errors);
+    }
+    trial_keep(&s, sum, at, part->last ? 2 : way.slices);
+    if (way.square && !way.single)
+        trial_keep(&e, errors, at, way.slices);
+}
+
 /* TRIAL_ROWS rows of one group, what lies in a line of the cache of all of them after the other: the rows are read side by side, as
  * memory likes it. */
 ALWAYS_INLINE void trial_streams(const struct trial_columns *part, struct rd_trial_sum *sum,
                                  struct rd_trial_sum *errors, struct trial_way way) {
     enum { LINE = 64 };
-    const bool two = way.square && !way.single, first = part->first, last = part->last;
     const struct trial_frame frame = *part->frame;
     const ptrdiff_t ahead = part->ahead, step = part->step;
     const size_t bytes = way.single ? 4 : 8, vectors = LINE / bytes / TRIAL_LANES;
@@ -173,14 +196,8 @@ ALWAYS_INLINE void trial_streams(const struct trial_columns *part, struct rd_tri
     for (size_t at = 0; at < RD_SIDE; at += vectors * TRIAL_LANES, x += LINE) {
         struct trial s[LINE / 4 / TRIAL_LANES], e[LINE / 4 / TRIAL_LANES];
 #pragma GCC unroll 8
-        for (size_t j = 0; j < vectors; j++) {
-            s[j] = (struct trial){frame.terms.start, {0}};
-            e[j] = (struct trial){frame.errors.start, {0}};
-            if (!first)
-                trial_load(&s[j], sum, at + j * TRIAL_LANES, way.slices);
-            if (!first && two)
-                trial_load(&e[j], errors, at + j * TRIAL_LANES, way.slices);
-        }
+        for (size_t j = 0; j < vectors; j++)
+            trial_pick_up(part, &frame, sum, errors, at + j * TRIAL_LANES, way, &s[j], &e[j]);
         if (ahead)
 #pragma GCC unroll 8
             for (ptrdiff_t row = 0; row < TRIAL_ROWS; row++)
@@ -192,15 +209,8 @@ ALWAYS_INLINE void trial_streams(const struct trial_columns *part, struct rd_tri
                 trial_enter(&s[j], &e[j], load_terms(x + row * step, j * TRIAL_LANES, trial_element(way), false),
                             &frame, way);
 #pragma GCC unroll 8
-        for (size_t j = 0; j < vectors; j++) {
-            if (last) {
-                trial_close(&s[j], &frame.terms);
-                trial_close(&e[j], &frame.errors);
-            }
-            trial_keep(&s[j], sum, at + j * TRIAL_LANES, last ? 2 : way.slices);
-            if (two)
-                trial_keep(&e[j], errors, at + j * TRIAL_LANES, way.slices);
-        }
+        for (size_t j = 0; j < vectors; j++)
+            trial_put_down(part, &frame, sum, errors, at + j * TRIAL_LANES, way, s[j], e[j]);
     }
 }
 
@@ -212,33 +222,19 @@ ALWAYS_INLINE void trial_group(const struct trial_columns *part, struct rd_trial
     const size_t bytes = way.single ? 4 : 8;
     enum { VECTORS_MOST = TRIAL_VECTORS };
     const size_t vectors = two ? VECTORS_MOST / 2 : VECTORS_MOST;
-    const bool first = part->first, last = part->last;
     for (size_t at = 0; at < RD_SIDE; at += vectors * TRIAL_LANES) {
         struct trial s[VECTORS_MOST], e[VECTORS_MOST]; /* in registers, as all loops over them are unrolled */
         const char *x = part->x + at * bytes;
 #pragma GCC unroll 8
-        for (size_t j = 0; j < vectors; j++) {
-            s[j] = (struct trial){frame.terms.start, {0}};
-            e[j] = (struct trial){frame.errors.start, {0}};
-            if (!first)
-                trial_load(&s[j], sum, at + j * TRIAL_LANES, way.slices);
-            if (!first && two)
-                trial_load(&e[j], errors, at + j * TRIAL_LANES, way.slices);
-        }
+        for (size_t j = 0; j < vectors; j++)
+            trial_pick_up(part, &frame, sum, errors, at + j * TRIAL_LANES, way, &s[j], &e[j]);
         for (size_t row = 0; row < part->rows; row++, x += part->step)
 #pragma GCC unroll 8
             for (size_t j = 0; j < vectors; j++)
                 trial_enter(&s[j], &e[j], load_terms(x, j * TRIAL_LANES, trial_element(way), false), &frame, way);
 #pragma GCC unroll 8
-        for (size_t j = 0; j < vectors; j++) {
-            if (last) {
-                trial_close(&s[j], &frame.terms);
-                trial_close(&e[j], &frame.errors);
-            }
-            trial_keep(&s[j], sum, at + j * TRIAL_LANES, last ? 2 : way.slices);
-            if (two)
-                trial_keep(&e[j], errors, at + j * TRIAL_LANES, way.slices);
-        }
+        for (size_t j = 0; j < vectors; j++)
+            trial_put_down(part, &frame, sum, errors, at + j * TRIAL_LANES, way, s[j], e[j]);
     }
 }
 
