@@ -128,6 +128,17 @@ struct test_outcome gpu_run(const reduct_plan *plan, const void *x, const void *
     return gpu_run_in(plan, x, y, gpu.stream);
 }
 
+/* That the same execution, waited for, has this outcome, too. */
+static void check_waited(const reduct_plan *plan, const void *const *inputs, rd_cu_stream stream,
+                         const struct test_outcome *expected) {
+    reduct_error error = {.index = UINT64_MAX};
+    memset(gpu.seen, ORACLE_UNTOUCHED, SEEN_BYTES);
+    test_status(reduct_cuda_execute_checked(plan, inputs, (void *[]){gpu.seen}, NULL, stream, &error),
+                expected->status);
+    assert_memory_equal(gpu.seen, expected->bytes, sizeof expected->bytes);
+    assert_true(error.index == expected->error.index);
+}
+
 struct test_outcome gpu_run_in(const reduct_plan *plan, const void *x, const void *y, rd_cu_stream stream) {
     struct test_outcome got = test_outcome();
     const void *inputs[2] = {x, y};
@@ -147,6 +158,7 @@ struct test_outcome gpu_run_in(const reduct_plan *plan, const void *x, const voi
     for (size_t i = ORACLE_RESULT_BYTES; i < SEEN_BYTES; i++)
         if (gpu.seen[i] != ORACLE_UNTOUCHED && (i < SEEN_OUTCOME || i >= SEEN_OUTCOME + sizeof *outcome))
             test_fail("byte %zu of what surrounds the result and the outcome was written", i);
+    check_waited(plan, inputs, stream, &got);
     return got;
 }
 

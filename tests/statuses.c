@@ -327,6 +327,18 @@ static void queue(const reduct_plan *plan, const void *const *inputs, void *work
     check_outcome(watch, asks && status == REDUCT_OK, reduct_type_size(plan->prepared.reduction.result));
 }
 
+/* The same, waited for: of many results those that do not fail are written. */
+static void queue_checked(const reduct_plan *plan, const void *const *inputs, void *workspace, bool whole) {
+    struct watch *watch = begin_call();
+    void *results[REDUCTIONS_MOST];
+    for (size_t i = 0; i < REDUCTIONS_MOST; i++)
+        results[i] = rarely() ? NULL : watch->output + i * RESULTS_MOST * ORACLE_RESULT_BYTES;
+    end_call("reduct_cuda_execute_checked",
+             reduct_cuda_execute_checked(rarely() ? NULL : plan, inputs, rarely() ? NULL : results, workspace, NULL,
+                                         watch->passed),
+             watch, whole);
+}
+
 /* With outcomes, of which those of failures say why; without, by reduct_plan_execute(). */
 static void execute(const reduct_plan *plan, const void *const *inputs, void *workspace, bool each) {
     struct watch *watch = begin_call();
@@ -392,6 +404,7 @@ static void call_execute(const reduct_plan *plan, bool whole, bool small, unsign
         inputs[arrays] = small ? any_array() : NULL;
     execute(plan, rarely() ? NULL : inputs, workspace, rng_next(&rng) & 1);
     queue(plan, rarely() ? NULL : inputs, workspace, whole);
+    queue_checked(plan, rarely() ? NULL : inputs, workspace, whole);
 }
 
 static void call_plan(void) {
@@ -675,6 +688,7 @@ static void call_all_in_context(const reduct_plan *plan, reduct_accumulator *acc
     end_call("reduct_accumulator_result",
              reduct_accumulator_result(accumulator, REDUCT_DEFAULT, watch->output, watch->passed), watch, true);
     queue(plan, inputs, NULL, true);
+    queue_checked(plan, inputs, NULL, true);
     queue_device_keys(keys[0], keys[1]);
     reduct_plan_destroy(another);
     reduct_accumulator_destroy(made[0]);
@@ -691,6 +705,17 @@ static void queue_nothing(void) {
     test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
     for (int i = 0; i < 9; i++) /* some of which ask for no outcome */
         queue(plan, (const void *const[]){nothing}, NULL, true);
+    queue_checked(plan, (const void *const[]){nothing}, NULL, true);
+    enum { CAPTURE_RELAXED = 2 };
+    rd_cu_graph graph;
+    struct watch *watch = begin_call();
+    CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_RELAXED));
+    end_call("reduct_cuda_execute_checked",
+             reduct_cuda_execute_checked(plan, (const void *const[]){nothing}, (void *[]){watch->output}, NULL,
+                                         gpu.stream, watch->passed),
+             watch, true);
+    CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
+    CU(gpu.cuGraphDestroy(graph));
     reduct_plan_destroy(plan);
 }
 
@@ -1458,6 +1483,7 @@ int main(void) {
                                           call_table_merge,
                                           call_table_swap,
                                           call_table_result,
+                                          call_table_save_and_load,
                                           call_table_save_and_load,
                                           call_keys_create,
                                           call_keys,

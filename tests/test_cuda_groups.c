@@ -375,7 +375,16 @@ static void spoil(const struct grouping *test, const struct queue *queue, unsign
         gpu_fill(queue->results[i], ORACLE_UNTOUCHED, (size_t)test->results * RESULT_BYTES);
 }
 
-static void execute(const struct grouping *test, const struct queue *queue, bool own_workspace) {
+/* How an execution is queued. */
+struct way {
+    const char *name;
+    bool graph, own_workspace, waits;
+};
+static const struct way in_stream = {"in a stream", false, false, false};
+
+/* With what came of it, if it waits. */
+static reduct_status execute(const struct grouping *test, const struct queue *queue, const struct way *way,
+                             reduct_error *error) {
     const void *inputs[5];
     void *results[REDUCTIONS_MOST];
     const size_t size = test->type->size;
@@ -385,18 +394,24 @@ static void execute(const struct grouping *test, const struct queue *queue, bool
                 gpu_pointer(queue->array[3], 0), inputs);
     for (size_t i = 0; i < test->reductions; i++)
         results[i] = gpu_pointer(queue->results[i], 0);
-    test_status(reduct_cuda_execute(queue->plan, inputs, results, gpu_pointer(queue->outcomes, 0),
-                                    own_workspace ? NULL : gpu_pointer(queue->workspace, 0), gpu.stream, NULL),
+    void *workspace = way->own_workspace ? NULL : gpu_pointer(queue->workspace, 0);
+    if (way->waits)
+        return reduct_cuda_execute_checked(queue->plan, inputs, results, workspace, gpu.stream, error);
+    test_status(reduct_cuda_execute(queue->plan, inputs, results, gpu_pointer(queue->outcomes, 0), workspace,
+                                    gpu.stream, error),
                 REDUCT_OK);
+    return REDUCT_OK;
 }
 
 /* What has come, as a call that waits has it: an index outside, which all outcomes then name, is the call's failure. */
-static struct came collect(const struct grouping *test, const struct queue *queue) {
+static struct came collect(const struct grouping *test, const struct queue *queue, bool outcomes) {
     struct came came = make_came(test);
     CU(gpu.driver->cuStreamSynchronize(gpu.stream));
     for (size_t i = 0; i < test->reductions; i++) {
         const size_t bytes = (size_t)test->results * sizeof(reduct_cuda_outcome);
         gpu_download(came.results[i], queue->results[i], (size_t)test->results * RESULT_BYTES);
+        if (!outcomes)
+            continue;
         gpu_download(came.outcomes[i], queue->outcomes + i * bytes, bytes);
         for (uint64_t r = 0; r < test->results; r++) {
             if (came.outcomes[i][r].status == REDUCT_ERROR_ARGUMENT) {
@@ -409,9 +424,26 @@ static struct came collect(const struct grouping *test, const struct queue *queu
     return came;
 }
 
-/* In a stream, with a workspace that holds anything and with the plan's own; and in a graph that is launched again. */
+/* The failure that calls without outcomes have: an index outside, or that of the first result that has one. */
+static reduct_status first_failure(const struct grouping *test, const struct came *expected, uint64_t *index) {
+    *index = expected->status ? expected->error.index : UINT64_MAX;
+    reduct_status first = expected->status;
+    for (uint64_t r = 0; !first && r < test->results; r++)
+        for (size_t i = 0; !first && i < test->reductions; i++) {
+            first = (reduct_status)expected->outcomes[i][r].status;
+            *index = expected->outcomes[i][r].index;
+        }
+    return first;
+}
+
+/* In a stream, with a workspace that holds anything and with the plan's own, waited for or not; and in a graph that is launched
+ * again, in which nothing waits. */
 static void check_queued(uint64_t seed) {
-    enum { CAPTURE_GLOBAL = 0, LAUNCHES = 4 };
+    enum { CAPTURE_GLOBAL = 0 };
+    static const struct way ways[] = {
+        {"in a graph", true, false, false},   {"in a graph again", true, false, false},
+        {"in a stream", false, false, false}, {"with the plan's workspace", false, true, false},
+        {"waited for", false, false, true},   {"waited for, without a workspace", false, true, true}};
     struct grouping test;
     make(&test, seed);
     test.groups.count += !test.groups.count;
@@ -420,17 +452,28 @@ static void check_queued(uint64_t seed) {
     rd_cu_graph graph = NULL;
     rd_cu_graph_exec exec = NULL;
     CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
-    execute(&test, &queue, false);
+    test_status(execute(&test, &queue, &ways[5], NULL), REDUCT_ERROR_UNSUPPORTED);
+    execute(&test, &queue, &ways[0], NULL);
     CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
     CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
-    for (unsigned launch = 0; launch < LAUNCHES; launch++) {
-        spoil(&test, &queue, (unsigned char)(launch * 0x55));
-        if (launch < 2)
+    for (size_t w = 0; w < sizeof ways / sizeof *ways; w++) {
+        const struct way *way = &ways[w];
+        reduct_error error = {.index = UINT64_MAX};
+        reduct_status status = REDUCT_OK;
+        spoil(&test, &queue, (unsigned char)(w * 0x55));
+        if (way->graph)
             CU(gpu.cuGraphLaunch(exec, gpu.stream));
         else
-            execute(&test, &queue, launch == 3);
-        struct came got = collect(&test, &queue);
-        compare(&test, seed, launch < 2 ? "in a graph" : "in a stream", &got, &expected, expected.status == REDUCT_OK);
+            status = execute(&test, &queue, way, &error);
+        struct came got = collect(&test, &queue, !way->waits);
+        if (way->waits) {
+            uint64_t index;
+            test_status(status, first_failure(&test, &expected, &index));
+            assert_true(error.index == index);
+            got.status = expected.status;
+            got.error.index = expected.error.index;
+        }
+        compare(&test, seed, way->name, &got, &expected, expected.status == REDUCT_OK && !way->waits);
         clear_came(&got);
     }
     CU(gpu.cuGraphExecDestroy(exec));
@@ -493,7 +536,7 @@ static void beside_others(void **state) {
         for (int turn = 0; turn < TURNS; turn++)
             for (int i = 0; i < STREAMS; i++) {
                 gpu.stream = stream[i];
-                execute(&test[i], &queue[i], false);
+                execute(&test[i], &queue[i], &in_stream, NULL);
                 test_status(reduct_cuda_execute(other, (const void *[]){gpu_pointer(array, 0)},
                                                 (void *[]){gpu_pointer(result, 0)}, gpu_pointer(outcome, 0), NULL,
                                                 stream[STREAMS], NULL),
@@ -501,7 +544,7 @@ static void beside_others(void **state) {
             }
         for (int i = 0; i < STREAMS; i++) {
             gpu.stream = stream[i];
-            struct came got = collect(&test[i], &queue[i]);
+            struct came got = collect(&test[i], &queue[i], true);
             compare(&test[i], round, "beside others", &got, &expected[i], expected[i].status == REDUCT_OK);
             clear_came(&got);
         }
@@ -844,7 +887,7 @@ static size_t count_launches(const struct grouping *test, const struct queue *qu
     rd_cu_graph graph = NULL;
     size_t nodes = 0;
     CU(gpu.cuStreamBeginCapture(gpu.stream, CAPTURE_GLOBAL));
-    execute(test, queue, false);
+    execute(test, queue, &in_stream, NULL);
     CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
     CU(gpu.cuGraphGetNodes(graph, NULL, &nodes));
     CU(gpu.cuGraphDestroy(graph));
@@ -910,8 +953,8 @@ static void ways(void **state) {
                 assert_int_equal(launches, way[i].launches);
             else /* perhaps of elements that are moved */
                 assert_true(launches >= (size_t)way[i].launches);
-            execute(&test, &queue, false);
-            struct came got = collect(&test, &queue);
+            execute(&test, &queue, &in_stream, NULL);
+            struct came got = collect(&test, &queue, true);
             compare(&test, i, "ways", &got, &expected, expected.status == REDUCT_OK);
             clear_came(&got);
             clear_came(&expected);

@@ -205,6 +205,37 @@ struct queue {
     size_t workspace_bytes;
 };
 
+/* The failure that calls without outcomes have. */
+static reduct_status failure_of(const struct several *test, const struct came *expected, uint64_t *index) {
+    reduct_status first = REDUCT_OK;
+    *index = UINT64_MAX;
+    for (size_t i = 0; !first && i < test->reductions; i++) {
+        first = (reduct_status)expected->outcomes[i].status;
+        *index = expected->outcomes[i].index;
+    }
+    return first;
+}
+
+/* The same execution, waited for. */
+static void check_waited(const struct several *test, const struct queue *queue, const struct came *expected,
+                         bool own_workspace) {
+    const void *x = gpu_pointer(queue->x, test->shift * test->type->size);
+    void *results[REDUCTIONS_MOST];
+    reduct_error error = {.index = UINT64_MAX};
+    uint64_t index;
+    for (size_t i = 0; i < test->reductions; i++)
+        results[i] = gpu_pointer(queue->results, i * ROOM);
+    gpu_fill(queue->results, ORACLE_UNTOUCHED, sizeof expected->results);
+    const reduct_status status = reduct_cuda_execute_checked(
+        queue->plan, &x, results, own_workspace ? NULL : gpu_pointer(queue->workspace, 0), gpu.stream, &error);
+    test_status(status, failure_of(test, expected, &index));
+    assert_true(error.index == index);
+    struct came got;
+    gpu_download(got.results, queue->results, sizeof got.results);
+    memcpy(got.outcomes, expected->outcomes, sizeof got.outcomes);
+    compare(test, "waited for", &got, expected);
+}
+
 static void execute(const struct several *test, const struct queue *queue, bool own_workspace) {
     const void *x = gpu_pointer(queue->x, test->shift * test->type->size);
     void *results[REDUCTIONS_MOST];
@@ -251,6 +282,7 @@ static void check_queued(uint64_t seed) {
             execute(&test, &queue, launch != 2);
         const struct came got = collect(&test, &queue);
         compare(&test, launch < 2 ? "in a graph" : "in a stream", &got, &expected);
+        check_waited(&test, &queue, &expected, launch % 2 != 0);
     }
     CU(gpu.cuGraphExecDestroy(exec));
     CU(gpu.cuGraphDestroy(graph));
@@ -536,6 +568,12 @@ static void check_matrix_queued(struct matrix *matrix, reduct_plan *plan, const 
         gpu_download(got.results, to, bytes);
         gpu_download(got.outcomes, told, outcomes);
         compare_matrix(matrix, launch < 2 ? "in a graph" : "in a stream", &got, expected, true);
+        gpu_fill(to, ORACLE_UNTOUCHED, bytes);
+        test_status(reduct_cuda_execute_checked(plan, &x, results, launch % 2 ? NULL : gpu_pointer(workspace, 0),
+                                                gpu.stream, NULL),
+                    first_failure(matrix, expected));
+        gpu_download(got.results, to, bytes);
+        compare_matrix(matrix, "waited for", &got, expected, false);
     }
     CU(gpu.cuGraphExecDestroy(exec));
     CU(gpu.cuGraphDestroy(graph));

@@ -22,6 +22,7 @@ DEVICE = bool(os.environ.get('REDUCT_TEST_DEVICES'))
 DEVICES_ONLY = {('reduct_plan_execute', 'OUT_OF_MEMORY'), ('reduct_accumulator_add', 'OUT_OF_MEMORY'),
                 ('reduct_accumulator_result', 'OUT_OF_MEMORY'), ('reduct_table_result', 'OUT_OF_MEMORY'), ('reduct_table_save', 'OUT_OF_MEMORY'),
                 ('reduct_cuda_execute', 'DEVICE_LOST'), ('reduct_cuda_keys_group', 'DEVICE_LOST'), ('reduct_cuda_keys_runs', 'DEVICE_LOST')}
+DEVICES_ONLY |= {('reduct_cuda_execute_checked', status) for status in ('EMPTY', 'OVERFLOW', 'NAN', 'UNSUPPORTED', 'OUT_OF_MEMORY', 'DEVICE_LOST')}
 
 # What it takes a device that breaks to give: these find another context where theirs is lost.
 NEVER = {(function, 'DEVICE_LOST') for function in (

@@ -79,6 +79,19 @@ REDUCT_API reduct_status reduct_cuda_execute(const reduct_plan *plan, const void
                                              reduct_cuda_outcome *outcome, void *workspace, struct CUstream_st *stream,
                                              reduct_error *error);
 
+/* The same execution, waited for: returns when it has ended, with what the data made of it in place of outcomes, as
+ * reduct_plan_execute() has it: REDUCT_ERROR_EMPTY, _OVERFLOW, _NAN, or _ARGUMENT for indices and segments outside, and the message
+ * of the first failure; error->index is that of reduct_cuda_outcome, and of an index outside its place. Of many results those that
+ * did not fail are written, and those that did are NaN or 0; of a whole array the result is then untouched, and where an index is
+ * outside none is written. Without a workspace it takes one of its own, or, of many results, the plan's, with which such calls take
+ * turns. Keeps 8 bytes of device memory for each reduction for later calls, and under REDUCT_NAN_ERROR takes 16 for each of many
+ * results. Fails as reduct_cuda_execute() does, with REDUCT_ERROR_UNSUPPORTED while the stream is captured, with
+ * REDUCT_ERROR_OUT_OF_MEMORY without that memory, with REDUCT_ERROR_DEVICE_LOST where the device broke. Threads may execute a plan
+ * so at once. */
+REDUCT_API reduct_status reduct_cuda_execute_checked(const reduct_plan *plan, const void *const *inputs,
+                                                     void *const *results, void *workspace, struct CUstream_st *stream,
+                                                     reduct_error *error);
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Keys
  * ------------------------------------------------------------------------------------------------------------------ */

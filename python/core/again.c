@@ -21,6 +21,7 @@ struct kept {
     int input_count, inputs[INPUTS], out; /* places among the call's arguments; -1: the result is a new array */
     reduct_type number;                   /* of NumPy's number that the result is, or 0 */
     size_t workspace;
+    bool check;                            /* on a GPU: what the data make of it is waited for */
     PyObject *make, *arguments, *keywords; /* what is called for a new array */
     PyObject *kind;                        /* that of x */
 };
@@ -388,14 +389,16 @@ static void free_kept(PyObject *capsule) {
     PyMem_Free(kept);
 }
 
-/* From remember()'s (plan, places of inputs, place of out, type of a number or None, (function, arguments, keywords), kind). None if an
+/* From remember()'s (plan, places of inputs, place of out, type of a number or None, (function, arguments, keywords), kind, check). None if an
  * input is no array here, such as a tuple of numbers. */
 static PyObject *keep(const struct call *call, PyObject *tuple) {
     struct state *state = call->state;
     PyObject *places, *number;
     struct kept made = {0};
-    if (!PyArg_ParseTuple(tuple, "O!O!iO(OO!O!)O", state->plan, &made.plan, &PyTuple_Type, &places, &made.out, &number,
-                          &made.make, &PyTuple_Type, &made.arguments, &PyDict_Type, &made.keywords, &made.kind) ||
+    int check;
+    if (!PyArg_ParseTuple(tuple, "O!O!iO(OO!O!)Op", state->plan, &made.plan, &PyTuple_Type, &places, &made.out, &number,
+                          &made.make, &PyTuple_Type, &made.arguments, &PyDict_Type, &made.keywords, &made.kind,
+                          &check) ||
         (number != Py_None && !parse_type(number, &made.number)))
         return NULL;
     made.input_count = (int)PyTuple_Size(places);
@@ -407,6 +410,7 @@ static PyObject *keep(const struct call *call, PyObject *tuple) {
     if (!usable)
         return Py_NewRef(Py_None);
     made.workspace = plan_workspace(made.plan);
+    made.check = check != 0;
     struct kept *kept = PyMem_Malloc(sizeof *kept);
     if (!kept)
         return NULL;
@@ -576,16 +580,27 @@ static struct room *find_room(struct again *again, int device, const struct stre
     return NULL;
 }
 
+/* Memory of the allocator of the arrays' library, in the order of the current stream: a pair, of what owns it and its address. */
+static PyObject *make_scratch(const struct kept *kept, size_t size, PyObject *like, PyObject **owner, void **address) {
+    PyObject *pair = PyObject_CallMethod(kept->kind, "scratch", "nO", (Py_ssize_t)size, like);
+    unsigned long long number;
+    if (pair && !PyArg_ParseTuple(pair, "OK", owner, &number))
+        Py_CLEAR(pair);
+    if (pair)
+        *address = (void *)(uintptr_t)number;
+    return pair;
+}
+
 /* New memory for this stream, which is the current one. What was there before is given back when it no longer is found; it was
  * used in this stream alone, in whose order its allocator gives it to others. */
 static bool make_room(struct state *state, const struct kept *kept, PyObject *like, int device,
                       const struct stream *stream) {
     struct again *again = state->again;
     size_t size = kept->workspace < ROOM_LEAST ? ROOM_LEAST : kept->workspace;
-    PyObject *pair = PyObject_CallMethod(kept->kind, "scratch", "nO", (Py_ssize_t)size, like);
     PyObject *owner;
-    unsigned long long address;
-    bool made = pair && PyArg_ParseTuple(pair, "OK", &owner, &address);
+    void *address;
+    PyObject *pair = make_scratch(kept, size, like, &owner, &address);
+    bool made = pair != NULL;
     if (made) {
         lock_wait(state->lock);
         struct room *room = find_room(again, device, stream);
@@ -596,7 +611,7 @@ static bool make_room(struct state *state, const struct kept *kept, PyObject *li
         }
         if (room) {
             room->size = size;
-            room->address = (void *)(uintptr_t)address;
+            room->address = address;
             room->owner = Py_NewRef(owner);
         }
         PyThread_release_lock(state->lock);
@@ -618,19 +633,32 @@ static bool is_captured(const struct again *again, const struct kept *kept, PyOb
     return captured;
 }
 
-/* In that stream, with a workspace that is kept for it. */
+/* In that stream, with a workspace that is given back at once. */
+static bool queue_with_scratch(const struct kept *kept, PyObject *like, const struct stream *stream,
+                               const void *const *inputs, void *const *results, reduct_status *status,
+                               reduct_error *error) {
+    PyObject *owner;
+    void *address;
+    PyObject *pair = make_scratch(kept, kept->workspace, like, &owner, &address);
+    if (pair)
+        *status = plan_queue(kept->plan, inputs, results, false, address, stream->handle, error);
+    Py_XDECREF(pair);
+    return pair != NULL;
+}
+
+/* In that stream, with a workspace that is kept for it, unless that is large, or a graph's. */
 static bool queue_with_room(struct state *state, const struct kept *kept, PyObject *like, int device,
                             const struct stream *stream, const void *const *inputs, void *const *results,
                             reduct_status *status, reduct_error *error) {
     struct again *again = state->again;
     if (kept->workspace > ROOM_MOST || (stream->handle && is_captured(again, kept, like, stream)))
-        return false;
+        return !PyErr_Occurred() && queue_with_scratch(kept, like, stream, inputs, results, status, error);
     for (int tries = 0; tries < 2; tries++) {
         lock_wait(state->lock);
         const struct room *room = find_room(again, device, stream);
         bool fits = room && room->size >= kept->workspace;
         if (fits)
-            *status = plan_queue(kept->plan, inputs, results, NULL, room->address, stream->handle, error);
+            *status = plan_queue(kept->plan, inputs, results, false, room->address, stream->handle, error);
         PyThread_release_lock(state->lock);
         if (fits)
             return true;
@@ -640,15 +668,16 @@ static bool queue_with_room(struct state *state, const struct kept *kept, PyObje
     return false;
 }
 
-/* False, perhaps with an exception, if it is for the general function. */
+/* False, perhaps with an exception, if it is for the general function. What waits takes a workspace of the library's: others would wait for
+ * one that is kept here as long. */
 static bool queue(struct state *state, const struct kept *kept, PyObject *like, int device, const void *const *inputs,
                   void *const *results, reduct_status *status, reduct_error *error) {
     struct stream stream;
     bool queued = current_stream(state->again, like, device, &stream);
-    if (queued && kept->workspace)
+    if (queued && kept->workspace && !kept->check)
         queued = queue_with_room(state, kept, like, device, &stream, inputs, results, status, error);
     else if (queued)
-        *status = plan_queue(kept->plan, inputs, results, NULL, NULL, stream.handle, error);
+        *status = plan_queue(kept->plan, inputs, results, kept->check, NULL, stream.handle, error);
     Py_XDECREF(stream.object);
     return queued;
 }

@@ -275,12 +275,14 @@ static PyObject *execute(PyObject *object, PyObject *arguments) {
     Py_RETURN_NONE;
 }
 
-/* Also where an earlier one keeps it waiting, as a stream that is full does. */
-reduct_status plan_queue(PyObject *plan, const void *const *inputs, void *const *results, reduct_cuda_outcome *outcome,
-                         void *workspace, void *stream, reduct_error *error) {
+/* Lets other threads run also where it waits only for an earlier one, as a stream that is full does. */
+reduct_status plan_queue(PyObject *plan, const void *const *inputs, void *const *results, bool check, void *workspace,
+                         void *stream, reduct_error *error) {
+    const reduct_plan *queued = ((struct plan_object *)plan)->plan;
     reduct_status status;
-    Py_BEGIN_ALLOW_THREADS status =
-        reduct_cuda_execute(((struct plan_object *)plan)->plan, inputs, results, outcome, workspace, stream, error);
+    Py_BEGIN_ALLOW_THREADS status = check
+                                        ? reduct_cuda_execute_checked(queued, inputs, results, workspace, stream, error)
+                                        : reduct_cuda_execute(queued, inputs, results, NULL, workspace, stream, error);
     Py_END_ALLOW_THREADS return status;
 }
 
@@ -288,14 +290,15 @@ size_t plan_workspace(PyObject *plan) {
     return reduct_cuda_workspace_size(((struct plan_object *)plan)->plan);
 }
 
-/* queue(inputs, results, outcome, workspace, stream, times): the three before the last are addresses, and 0 for none; more than once to
- * measure what it takes without Python. */
+/* queue(inputs, results, check, workspace, stream, times): workspace is an address, or 0 for the plan's own; more than once to measure
+ * what it takes without Python. */
 static PyObject *queue(PyObject *object, PyObject *arguments) {
     struct state *state = PyType_GetModuleState(Py_TYPE(object));
     PyObject *input_views, *result_views;
-    unsigned long long outcome, workspace, stream, times = 1;
+    int check;
+    unsigned long long workspace, stream, times = 1;
     void *inputs[INPUTS_MAX] = {NULL}, *results[REDUCTIONS_MAX];
-    if (!PyArg_ParseTuple(arguments, "O!O!KKK|K", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views, &outcome,
+    if (!PyArg_ParseTuple(arguments, "O!O!pKK|K", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views, &check,
                           &workspace, &stream, &times) ||
         addresses(state, input_views, inputs, INPUTS_MAX) < 0 ||
         addresses(state, result_views, results, REDUCTIONS_MAX) < 0)
@@ -303,8 +306,8 @@ static PyObject *queue(PyObject *object, PyObject *arguments) {
     reduct_error error = {0};
     reduct_status status;
     do
-        status = plan_queue(object, (const void *const *)inputs, results, (reduct_cuda_outcome *)(uintptr_t)outcome,
-                            (void *)(uintptr_t)workspace, (void *)(uintptr_t)stream, &error);
+        status = plan_queue(object, (const void *const *)inputs, results, check != 0, (void *)(uintptr_t)workspace,
+                            (void *)(uintptr_t)stream, &error);
     while (status == REDUCT_OK && times-- > 1);
     if (status != REDUCT_OK)
         return raise_status(state, status, &error);
@@ -342,7 +345,7 @@ static PyMethodDef methods[] = {
      "groups(reductions, count, elements, index, width, skip, with_initial, mask, device)"},
     {"execute", execute, METH_VARARGS, "execute(inputs, results, times=1)"},
     {"queue", queue, METH_VARARGS,
-     "queue(inputs, results, outcome, workspace, stream, times=1): asynchronously, on a CUDA device"},
+     "queue(inputs, results, check, workspace, stream, times=1): asynchronously, on a CUDA device; to check it waits"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -182,17 +182,38 @@ def test_keys_refused(monkeypatch):
         pyreduct.group_by(Tensor(np.arange(3)))
 
 
-def test_what_is_waited_for(long_ways):
-    """It goes the long way each time, and raises."""
-    x, big = data(20), np.full((2, 3), 2**62)
-    for turn in range(3):
-        with pytest.raises(ValueError):
-            pyreduct.index_add(Tensor(x), Tensor(np.array([20])), Tensor(x[:1]))
-        with pytest.raises(OverflowError):
+def test_what_is_waited_for(kind, monkeypatch, long_ways):
+    """It raises, each time anew, with the library's words, and asks for no workspace."""
+    x, big, gaps = data(20), np.full((2, 3), 2**62), np.array([[1, 2], [3, np.nan]], "f4")
+    big[0] = 1
+
+    def check(turn):
+        with pytest.raises(ValueError, match="^indices: number 1 is 20; expected one of the 20 groups$") as caught:
+            pyreduct.index_add(Tensor(x), Tensor(np.array([3, 20, -1])), Tensor(x[:3]))
+        assert caught.value.index == 1
+        with pytest.raises(OverflowError, match="^sum: result 1: the result does not fit i64$"):
             pyreduct.sum(Tensor(big), 1)
-        assert len(long_ways) == 2 * turn + 2
+        with pytest.raises(OverflowError, match="^sum: the result does not fit i64$"):
+            pyreduct.sum(Tensor(big))
+        with pytest.raises(pyreduct.NanError, match="^max: result 1: element 1 is NaN$") as caught:
+            pyreduct.max(Tensor(gaps), 1, nan="error")
+        assert caught.value.index == 1
+        with pytest.raises(pyreduct.NanError, match="^sum: element 3 is NaN$"):
+            pyreduct.sum(Tensor(gaps), nan="error")
+        with pytest.raises(ValueError, match="^segments: number 1 is not within the array's 20 elements$"):
+            pyreduct.segment_sum(Tensor(x), Tensor(np.array([0, 5, 21])))
+        with pytest.raises(OverflowError, match="^sum: result 1: "):
+            pyreduct.several(Tensor(big), ["max", "sum", "min"], 1)
+        assert len(long_ways) == turn + 1  # several() alone
         same(pyreduct.sum(Tensor(np.full((2, 3), 7)), 1).x, np.array([21, 21]))
-        long_ways.pop()
+        same(pyreduct.sum(Tensor(big), 1, check=False).x[:1], np.array([3]))
+        same(pyreduct.group_sum(Tensor(x), Tensor(np.arange(20) % 3), 3).x, pyreduct.group_sum(x, np.arange(20) % 3, 3))
+
+    for turn in range(3):
+        check(turn)
+    monkeypatch.setattr(kind, "current", streams(1)[0])
+    check(3)
+    assert not kind.sizes
 
 
 def test_out_within_x():
@@ -249,7 +270,7 @@ def test_workspaces(kind, monkeypatch, long_ways):
     count = len(kind.sizes)
     calls()
     calls()
-    assert len(long_ways) == 4 and len(kind.sizes) == count + 4
+    assert len(kind.sizes) == count + 4
     monkeypatch.setattr(kind, "is_capturing", False)
     large = np.zeros(1 << 17, "f4")
     large[:9] = x[:9]
@@ -259,7 +280,7 @@ def test_workspaces(kind, monkeypatch, long_ways):
     assert len(kind.sizes) == count + 5 and kind.sizes[-1] > 1 << 20
     same(pyreduct.group_sum(Tensor(large), Tensor(many), 1 << 16, check=False).x, expected)
     calls()
-    assert len(kind.sizes) == count + 5 and len(long_ways) == 4
+    assert len(kind.sizes) == count + 5 and not long_ways
 
 
 def test_many_threads(kind):
@@ -470,7 +491,7 @@ def test_cupy_workspaces(cupy, monkeypatch, long_ways):
     assert len(Cupy.sizes) == count + 2 and not long_ways
     monkeypatch.setattr(Stream, "capturing", True)
     calls()
-    assert len(long_ways) == 2 and len(Cupy.sizes) == count + 4
+    assert not long_ways and len(Cupy.sizes) == count + 4
     monkeypatch.setattr(Stream, "capturing", False)
     monkeypatch.undo()
     del made, stream

@@ -6,8 +6,19 @@
 
 #include <stdlib.h>
 
+static void free_failures(const rd_cuda_driver *driver, struct rd_cuda_channel *channel) {
+    if (channel->failures)
+        driver->cuMemFree(channel->failures);
+    if (channel->failed)
+        driver->cuMemFreeHost(channel->failed);
+    channel->failures = 0;
+    channel->failed = NULL;
+    channel->failure_room = 0;
+}
+
 void rd_cuda_channel_destroy(struct rd_cuda_context *context, struct rd_cuda_channel *channel) {
     const rd_cuda_driver *driver = context->device->driver;
+    free_failures(driver, channel);
     if (channel->buffer)
         driver->cuMemFree(channel->buffer);
     if (channel->staging)
@@ -63,6 +74,24 @@ reduct_status rd_cuda_channel_take(struct rd_cuda_context *context, bool staging
     }
     *taken = channel;
     return REDUCT_OK;
+}
+
+reduct_status rd_cuda_channel_failures(const struct rd_cuda_context *context, struct rd_cuda_channel *channel,
+                                       size_t count, reduct_error *error) {
+    const rd_cuda_driver *driver = context->device->driver;
+    const size_t bytes = count * sizeof *channel->failed;
+    if (count <= channel->failure_room)
+        return REDUCT_OK;
+    free_failures(driver, channel);
+    rd_cu_result result = driver->cuMemHostAlloc((void **)&channel->failed, bytes, 0);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuMemAlloc(&channel->failures, bytes);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuMemsetD8Async(channel->failures, 0xff, bytes, channel->stream);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuStreamSynchronize(channel->stream);
+    channel->failure_room = result == RD_CU_SUCCESS ? count : 0;
+    return result == RD_CU_SUCCESS ? REDUCT_OK : rd_cuda_fail(context->device, result, "for a workspace", error);
 }
 
 void rd_cuda_channel_give(struct rd_cuda_context *context, struct rd_cuda_channel *channel) {

@@ -268,6 +268,16 @@ static unsigned memory_type(const struct rd_cuda_device *device, const void *poi
     return type;
 }
 
+reduct_status rd_cuda_check_stream(const struct rd_cuda_device *device, rd_cu_stream stream, reduct_error *error) {
+    int capturing = 0;
+    const rd_cu_result result = device->driver->cuStreamIsCapturing(stream, &capturing);
+    if (result != RD_CU_SUCCESS)
+        return rd_cuda_fail(device, result, "to look at the stream", error);
+    return capturing ? rd_fail(error, REDUCT_ERROR_UNSUPPORTED,
+                               "stream: is being captured, and cannot be waited for; expected one that can")
+                     : REDUCT_OK;
+}
+
 bool rd_cuda_on_device(const struct rd_cuda_device *device, const void *pointer) {
     unsigned managed = 0;
     rd_cu_address address = (rd_cu_address)(uintptr_t)pointer;

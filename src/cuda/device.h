@@ -70,6 +70,9 @@ reduct_status rd_cuda_kernel(struct rd_cuda_context *context, const char *image,
 reduct_status rd_cuda_fail(const struct rd_cuda_device *device, rd_cu_result result, const char *doing,
                            reduct_error *error);
 
+/* That a stream can be waited for, as one that is being captured cannot. With its context current. */
+reduct_status rd_cuda_check_stream(const struct rd_cuda_device *device, rd_cu_stream stream, reduct_error *error);
+
 /* Whether kernels can read at an address: device or managed memory. */
 bool rd_cuda_on_device(const struct rd_cuda_device *device, const void *pointer);
 

@@ -3,6 +3,7 @@
 #include "core/plan.h"
 #include "core/status.h"
 #include "cuda/backend.h"
+#include "cuda/channel.h"
 #include "cuda/many.h"
 #include "cuda/prepared.h"
 
@@ -107,13 +108,26 @@ static reduct_status check_many(const struct rd_many *many, const void *const *i
     return status;
 }
 
-static reduct_status execute_many(const struct rd_many *many, const void *const *inputs, void *const *results,
-                                  reduct_cuda_outcome *outcome, void *workspace, struct CUstream_st *stream,
-                                  reduct_error *error) {
-    reduct_status status = check_many(many, inputs, results, outcome, workspace, error);
-    if (status != REDUCT_OK || !many->layout.results)
+/* What a call gave. */
+struct execution {
+    const reduct_plan *plan;
+    const void *const *inputs;
+    void *const *results;
+    reduct_cuda_outcome *outcome;
+    void *workspace;
+    struct CUstream_st *stream;
+    bool waits;
+};
+
+static reduct_status execute_many(const struct execution *execution, reduct_error *error) {
+    const struct rd_many *many = execution->plan->many;
+    const void *const *inputs = execution->inputs;
+    reduct_status status =
+        check_many(many, inputs, execution->results, execution->outcome, execution->workspace, error);
+    /* Without results an index may still be outside, which is of interest to those who wait. */
+    if (status != REDUCT_OK || (!many->layout.results && !(execution->waits && many->groups.elements)))
         return status;
-    struct rd_cuda_addresses addresses = {.outcome = (struct rd_cuda_outcome *)outcome};
+    struct rd_cuda_addresses addresses = {.outcome = (struct rd_cuda_outcome *)execution->outcome};
     for (unsigned i = 0; i < many->inputs; i++)
         addresses.input[i] = inputs ? inputs[i] : NULL;
     if (rd_many_is_segmented(many)) {
@@ -126,8 +140,77 @@ static reduct_status execute_many(const struct rd_many *many, const void *const 
     }
     if (many->mask)
         addresses.mask = inputs ? inputs[mask_input(many)] : NULL;
+    return (execution->waits ? rd_cuda_await_many : rd_cuda_queue_many)(many, &addresses, execution->results,
+                                                                        execution->workspace, execution->stream, error);
+}
+
+/* In the library's own workspace, unless the call brings one. With the context current. */
+static rd_cu_result launch_whole(const struct execution *execution, rd_cu_address own,
+                                 struct rd_cuda_outcome *outcome) {
+    const reduct_plan *plan = execution->plan;
+    const struct rd_cuda_kept *kept = plan->prepared.kept;
+    struct rd_cuda_call call = kept->launch.call;
+    call.count = plan->count;
+    call.x = plan->count ? execution->inputs[0] : NULL;
+    call.y = plan->count && rd_operator(plan->prepared.reduction.op)->inputs == 2 ? execution->inputs[1] : NULL;
+    call.workspace = (struct rd_cuda_workspace *)(uintptr_t)own;
+    call.result = execution->results[0];
+    call.outcome = outcome;
+    return execution->workspace ? rd_cuda_launch_in(&kept->launch, &call, execution->workspace, execution->stream)
+                                : rd_cuda_launch_start(&kept->launch, &call, execution->stream);
+}
+
+/* The outcome is written where the host reads it. With the context current. */
+static reduct_status await_whole(const struct execution *execution, struct rd_cuda_context *context,
+                                 reduct_error *error) {
+    struct rd_cuda_channel *channel;
+    reduct_status status = rd_cuda_check_stream(context->device, execution->stream, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_channel_take(context, false, &channel, error);
+    if (status != REDUCT_OK)
+        return status;
+    struct rd_cuda_outcome *outcome = (struct rd_cuda_outcome *)(void *)channel->partial;
+    rd_cu_result result = launch_whole(execution, channel->workspace, outcome);
+    if (result == RD_CU_SUCCESS)
+        result = context->device->driver->cuStreamSynchronize(execution->stream);
+    if (result != RD_CU_SUCCESS) {
+        rd_cuda_channel_destroy(context, channel);
+        return rd_cuda_fail(context->device, result, "to reduce", error);
+    }
+    if (outcome->status != REDUCT_OK)
+        status = rd_cuda_report(&execution->plan->prepared.reduction, 1, 0, outcome, error);
+    rd_cuda_channel_give(context, channel);
+    return status;
+}
+
+static reduct_status execute_whole(const struct execution *execution, reduct_error *error) {
+    reduct_status status = check_execution(execution->plan, execution->inputs, execution->results, execution->outcome,
+                                           execution->workspace, error);
+    if (status != REDUCT_OK)
+        return status;
+    const struct rd_cuda_kept *kept = execution->plan->prepared.kept;
+    struct rd_cuda_context *context = kept->launch.context;
+    struct rd_cuda_stay stay;
+    status = rd_cuda_enter_context(context, &stay, error);
+    if (status != REDUCT_OK)
+        return status;
+    if (execution->waits) {
+        status = await_whole(execution, context, error);
+    } else {
+        const rd_cu_result result =
+            launch_whole(execution, kept->workspace, (struct rd_cuda_outcome *)execution->outcome);
+        if (result != RD_CU_SUCCESS)
+            status = rd_cuda_fail(context->device, result, "to launch a kernel", error);
+    }
+    rd_cuda_leave(context->device, &stay);
+    return status;
+}
+
+static reduct_status execute(const struct execution *execution, reduct_error *error) {
+    const reduct_plan *plan = execution->plan;
+    const bool many = plan && plan->many && plan->prepared.device.backend == &rd_cuda_backend;
     rd_environment caller = rd_environment_enter();
-    status = rd_cuda_queue_many(many, &addresses, results, workspace, stream, error);
+    const reduct_status status = many ? execute_many(execution, error) : execute_whole(execution, error);
     rd_environment_leave(caller);
     return status;
 }
@@ -135,30 +218,12 @@ static reduct_status execute_many(const struct rd_many *many, const void *const 
 reduct_status reduct_cuda_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                   reduct_cuda_outcome *outcome, void *workspace, struct CUstream_st *stream,
                                   reduct_error *error) {
-    if (plan && plan->many && plan->prepared.device.backend == &rd_cuda_backend)
-        return execute_many(plan->many, inputs, results, outcome, workspace, stream, error);
-    reduct_status status = check_execution(plan, inputs, results, outcome, workspace, error);
-    if (status != REDUCT_OK)
-        return status;
-    const struct rd_cuda_kept *kept = plan->prepared.kept;
-    struct rd_cuda_context *context = kept->launch.context;
-    struct rd_cuda_call call = kept->launch.call;
-    struct rd_cuda_stay stay;
-    call.count = plan->count;
-    call.x = plan->count ? inputs[0] : NULL;
-    call.y = plan->count && rd_operator(plan->prepared.reduction.op)->inputs == 2 ? inputs[1] : NULL;
-    call.workspace = (struct rd_cuda_workspace *)(uintptr_t)kept->workspace;
-    call.result = results[0];
-    call.outcome = (struct rd_cuda_outcome *)outcome;
-    rd_environment caller = rd_environment_enter();
-    status = rd_cuda_enter_context(context, &stay, error);
-    if (status == REDUCT_OK) {
-        rd_cu_result result = workspace ? rd_cuda_launch_in(&kept->launch, &call, workspace, stream)
-                                        : rd_cuda_launch_start(&kept->launch, &call, stream);
-        rd_cuda_leave(context->device, &stay);
-        if (result != RD_CU_SUCCESS)
-            status = rd_cuda_fail(context->device, result, "to launch a kernel", error);
-    }
-    rd_environment_leave(caller);
-    return status;
+    const struct execution execution = {plan, inputs, results, outcome, workspace, stream, false};
+    return execute(&execution, error);
+}
+
+reduct_status reduct_cuda_execute_checked(const reduct_plan *plan, const void *const *inputs, void *const *results,
+                                          void *workspace, struct CUstream_st *stream, reduct_error *error) {
+    const struct execution execution = {plan, inputs, results, NULL, workspace, stream, true};
+    return execute(&execution, error);
 }

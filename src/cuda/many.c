@@ -5,6 +5,7 @@
 #include "core/reduction.h"
 #include "core/status.h"
 #include "cpu/numbers.h"
+#include "cuda/channel.h"
 #include "cuda/kernels/tuning.h"
 #include "cuda/prepared.h"
 
@@ -800,6 +801,7 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
         struct rd_cuda_addresses own = common;
         own.result = results[i];
         own.outcome = addresses->outcome ? addresses->outcome + i * many->layout.results : NULL;
+        own.failure = addresses->failure ? addresses->failure + i : NULL;
         result = start_one(plan, i, &own, false, &rounding, stream);
     }
     if (result == RD_CU_SUCCESS)
@@ -1020,15 +1022,32 @@ static reduct_status report_index(const struct rd_cuda_plan *plan, const struct 
                       (unsigned long long)groups->count);
 }
 
+reduct_status rd_cuda_report(const reduct_reduction *reduction, uint64_t results, uint64_t result,
+                             const struct rd_cuda_outcome *outcome, reduct_error *error) {
+    const char *name = rd_operator(reduction->op)->name;
+    const reduct_status status = (reduct_status)outcome->status;
+    char text[80];
+    if (status == REDUCT_ERROR_NAN && outcome->index == UINT64_MAX)
+        snprintf(text, sizeof text, "the initial value is NaN");
+    else if (status == REDUCT_ERROR_NAN)
+        snprintf(text, sizeof text, "element %llu is NaN", (unsigned long long)outcome->index);
+    else if (status == REDUCT_ERROR_OVERFLOW)
+        snprintf(text, sizeof text, "the result does not fit %s", rd_type(reduction->result)->name);
+    else
+        snprintf(text, sizeof text, "too few elements; it takes at least %llu",
+                 (unsigned long long)rd_minimum(reduction));
+    return results == 1 ? rd_fail_at(error, status, outcome->index, "%s: %s", name, text)
+                        : rd_fail_at(error, status, outcome->index, "%s: result %llu: %s", name,
+                                     (unsigned long long)result, text);
+}
+
 /* What a failed result is to the caller. */
 static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *stay, const struct run *run,
                             size_t which, reduct_error *error) {
     const struct rd_many *many = plan->many;
-    const char *name = rd_operator(many->reduction[which].op)->name;
     const reduct_status status = (reduct_status)(run->failure & 0xff);
     const unsigned long long result = (run->failure & ~RD_CUDA_FAILURE_LATER) >> 8;
-    struct rd_cuda_outcome outcome = {.index = UINT64_MAX};
-    char text[80];
+    struct rd_cuda_outcome outcome = {.status = status, .index = UINT64_MAX};
     if (status == REDUCT_ERROR_ARGUMENT && rd_many_is_grouped(many))
         return report_index(plan, stay, run, result, error);
     if (status == REDUCT_ERROR_ARGUMENT)
@@ -1036,20 +1055,8 @@ static reduct_status report(const struct rd_cuda_plan *plan, const struct stay *
                           result, (unsigned long long)many->segments.elements);
     if (status == REDUCT_ERROR_NAN &&
         fetch(stay, &outcome, run->addresses.outcome + result, sizeof outcome) != RD_CU_SUCCESS)
-        outcome.index = UINT64_MAX;
-    if (status == REDUCT_ERROR_NAN)
-        snprintf(text, sizeof text,
-                 rd_many_is_grouped(many) && outcome.index == UINT64_MAX ? "the initial value is NaN"
-                                                                         : "element %llu is NaN",
-                 (unsigned long long)outcome.index);
-    else if (status == REDUCT_ERROR_OVERFLOW)
-        snprintf(text, sizeof text, "the result does not fit %s", rd_type(many->reduction[which].result)->name);
-    else
-        snprintf(text, sizeof text, "too few elements; it takes at least %llu",
-                 (unsigned long long)rd_minimum(&many->reduction[which]));
-    return many->layout.results == 1
-               ? rd_fail_at(error, status, outcome.index, "%s: %s", name, text)
-               : rd_fail_at(error, status, outcome.index, "%s: result %llu: %s", name, result, text);
+        outcome = (struct rd_cuda_outcome){.status = status, .index = UINT64_MAX};
+    return rd_cuda_report(&many->reduction[which], many->layout.results, result, &outcome, error);
 }
 
 /* Copies results that lie one after another to where the layout has them, in host memory. */
@@ -1154,5 +1161,90 @@ reduct_status rd_cuda_execute_many(const struct rd_many *many, const struct rd_e
     }
     rd_environment_leave(caller);
     free(runs);
+    return status;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * Executions in streams that wait
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* Reads and clears the words of failures, once what was queued has ended. */
+static rd_cu_result wait_for_failures(const rd_cuda_driver *driver, const struct rd_cuda_channel *channel, size_t count,
+                                      rd_cu_stream stream) {
+    const size_t bytes = count * sizeof *channel->failed;
+    bool any = false;
+    rd_cu_result result = driver->cuMemcpyDtoHAsync(channel->failed, channel->failures, bytes, stream);
+    if (result == RD_CU_SUCCESS)
+        result = driver->cuStreamSynchronize(stream);
+    for (size_t i = 0; i < count; i++)
+        any = any || channel->failed[i] != UINT64_MAX;
+    if (result == RD_CU_SUCCESS && any)
+        result = driver->cuMemsetD8Async(channel->failures, 0xff, bytes, channel->stream);
+    if (result == RD_CU_SUCCESS && any)
+        result = driver->cuStreamSynchronize(channel->stream);
+    return result;
+}
+
+/* With the context current. */
+static reduct_status await_in(const struct rd_cuda_plan *plan, const struct rd_cuda_addresses *addresses,
+                              void *const *results, void *workspace, struct rd_cuda_channel *channel,
+                              rd_cu_stream stream, reduct_error *error) {
+    const struct rd_many *many = plan->many;
+    const size_t count = many->reductions, outcomes = (size_t)many->layout.results * count;
+    struct run run = {.addresses = *addresses};
+    rd_cu_address buffer = 0;
+    struct stay stay = {plan->context->device->driver, &buffer, 0};
+    bool tells = false; /* where a NaN is */
+    for (size_t i = 0; i < count; i++)
+        tells = tells || many->reduction[i].nan == REDUCT_NAN_ERROR;
+    reduct_status status = rd_cuda_channel_failures(plan->context, channel, count, error);
+    void *memory = NULL;
+    rd_cu_result result = RD_CU_SUCCESS;
+    if (status == REDUCT_OK && tells)
+        result = make_buffer(&stay, outcomes * sizeof(struct rd_cuda_outcome), &memory);
+    run.addresses.outcome = memory;
+    run.addresses.failure = (uint64_t *)(uintptr_t)channel->failures;
+    if (status == REDUCT_OK && result == RD_CU_SUCCESS)
+        status = rd_cuda_queue_many(many, &run.addresses, results, workspace, stream, error);
+    if (status == REDUCT_OK && result == RD_CU_SUCCESS)
+        result = wait_for_failures(stay.driver, channel, count, stream);
+    if (status == REDUCT_OK && result != RD_CU_SUCCESS)
+        status = rd_cuda_fail(plan->context->device, result, "to reduce", error);
+    size_t first = 0;
+    for (size_t i = 1; status == REDUCT_OK && i < count; i++)
+        first = channel->failed[i] >> 8 < channel->failed[first] >> 8 ? i : first;
+    if (status == REDUCT_OK && channel->failed[first] != UINT64_MAX) {
+        run.failure = channel->failed[first];
+        run.addresses.outcome += tells ? first * many->layout.results : 0;
+        status = report(plan, &stay, &run, first, error);
+    }
+    if (buffer)
+        stay.driver->cuMemFree(buffer);
+    return status;
+}
+
+reduct_status rd_cuda_await_many(const struct rd_many *many, const struct rd_cuda_addresses *addresses,
+                                 void *const *results, void *workspace, rd_cu_stream stream, reduct_error *error) {
+    struct rd_cuda_plan *plan = many->kept;
+    struct rd_cuda_stay stay;
+    struct rd_cuda_channel *channel;
+    reduct_status status = rd_cuda_enter_context(plan->context, &stay, error);
+    if (status != REDUCT_OK)
+        return status;
+    status = rd_cuda_check_stream(plan->context->device, stream, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_channel_take(plan->context, false, &channel, error);
+    if (status == REDUCT_OK) {
+        if (!workspace)
+            pthread_mutex_lock(&plan->lock);
+        status = await_in(plan, addresses, results, workspace, channel, stream, error);
+        if (!workspace)
+            pthread_mutex_unlock(&plan->lock);
+        if (status == REDUCT_ERROR_DEVICE_LOST)
+            rd_cuda_channel_destroy(plan->context, channel);
+        else
+            rd_cuda_channel_give(plan->context, channel);
+    }
+    rd_cuda_leave(plan->context->device, &stay);
     return status;
 }

@@ -53,9 +53,9 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
 struct rd_cuda_addresses {
     const void *input[2], *begins, *ends, *indices, *initial, *mask;
     void *result;
-    struct rd_cuda_outcome *outcome;
+    struct rd_cuda_outcome *outcome; /* of the first reduction; those of others come after */
     uint64_t *table, *lists;
-    uint64_t *failure; /* as in kernels/many.h */
+    uint64_t *failure; /* as in kernels/many.h, one for each reduction */
     bool keeps;        /* likewise */
 };
 rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const struct rd_many *many,
@@ -66,5 +66,13 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const str
 size_t rd_cuda_many_workspace(const struct rd_many *many);
 reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cuda_addresses *addresses,
                                  void *const *results, void *workspace, rd_cu_stream stream, reduct_error *error);
+
+/* The same without outcomes; then waits, and returns the first failure. Calls without a workspace take turns with the plan's own. */
+reduct_status rd_cuda_await_many(const struct rd_many *many, const struct rd_cuda_addresses *addresses,
+                                 void *const *results, void *workspace, rd_cu_stream stream, reduct_error *error);
+
+/* What an outcome that is not REDUCT_OK is to the caller, of number `result` among so many. */
+reduct_status rd_cuda_report(const reduct_reduction *reduction, uint64_t results, uint64_t result,
+                             const struct rd_cuda_outcome *outcome, reduct_error *error);
 
 #endif

@@ -124,11 +124,9 @@ def _device(views: list[Any]) -> str:
     return "cpu" if number < 0 else f"cuda:{number}"
 
 
-def _run(
-    plan: Any, inputs: tuple[Any, ...], results: tuple[Any, ...], x: Any, kind: Any, fallible: bool, check: bool, shape: tuple[int, ...]
-) -> None:
+def _run(plan: Any, inputs: tuple[Any, ...], results: tuple[Any, ...], x: Any, kind: Any, fallible: bool, check: bool) -> None:
     if inputs[0].device >= 0 and results[0].device >= 0:
-        _cuda.queue(plan, inputs, results, x, kind, fallible and check, math.prod(shape))
+        _cuda.queue(plan, inputs, results, x, kind, fallible and check)
     else:
         plan.execute(inputs, results)
 
@@ -227,10 +225,10 @@ def reduce(x: Any, ops: tuple[str, ...], y: Any = None, *, out: Any = None, chec
     """All operators in one pass."""
     plan, inputs, _, shape, types, kind, fallible, target, direct, _ = _prepared(x, ops, y, out=out, **options)
     if direct:
-        _run(plan, inputs, (target,), x, kind, fallible, check, shape)
+        _run(plan, inputs, (target,), x, kind, fallible, check)
         return [out]
     made = [kind.output(shape, each, x) for each in types]
-    _run(plan, inputs, tuple([each for _, each in made]), x, kind, fallible, check, shape)
+    _run(plan, inputs, tuple([each for _, each in made]), x, kind, fallible, check)
     if target is None:
         return [kind.finish(array, each) for (array, _), each in zip(made, types)]
     if target.device < 0:
@@ -479,7 +477,7 @@ def segment_reduce(
         x, op, offsets, begins=begins, ends=ends, length=length, dtype=dtype, where=where, nan=nan, mode=mode, ddof=ddof
     )
     made, target = kind.output(shape, stored, x)
-    _run(plan, inputs, (target,), x, kind, fallible, check, shape)
+    _run(plan, inputs, (target,), x, kind, fallible, check)
     return kind.finish(made, stored)
 
 
@@ -555,7 +553,7 @@ def group_several(x: Any, ops: Any, ids: Any, n: Any, *, check: bool = True, **o
     x = _like(x, options.get("initial"))
     made = [kind.output(shape, each, x) for each in types]
     if plan is not None:
-        _run(plan, inputs, tuple(target for _, target in made), x, kind, fallible, check, shape)
+        _run(plan, inputs, tuple(target for _, target in made), x, kind, fallible, check)
     return tuple(kind.finish(array, each) for (array, _), each in zip(made, types))
 
 
@@ -636,14 +634,14 @@ _RENAMED = {"index_add": {"x": "values", "initial": "x"}}  # arguments that have
 
 def remember(name: str, arguments: tuple[Any, ...], keywords: tuple[str, ...] | None) -> Any:
     """For a function of _core, whose last arguments have these keywords: what serves all calls like this one, as again.c reads it. None
-    if such calls are for the functions above, as those are that wait for a GPU, or look at signals."""
+    if such calls are for the functions above, as those are that look at signals."""
     function, named = PREPARED[name], keywords or ()
     plain = len(arguments) - len(named)
     options = dict(zip(named, arguments[plain:]))
     prepared = function(*arguments[:plain], **options)
     plan, inputs, names, shape, types, kind, fallible, target, direct, copied = prepared
     on_device = inputs[0].device >= 0
-    if plan is None or copied or plan.may_stop or (on_device and fallible and options.get("check", True)) or (target is not None and not direct):
+    if plan is None or copied or plan.may_stop or (target is not None and not direct):
         return None
     recipe = kind.recipe(shape, types[0], inputs[0].device) if hasattr(kind, "recipe") else None
     if recipe is None:
@@ -653,4 +651,5 @@ def remember(name: str, arguments: tuple[Any, ...], keywords: tuple[str, ...] | 
     renamed = _RENAMED.get(name, {})
     places = tuple(given.index(renamed.get(each, each)) for each in names)
     number = types[0] if kind.numbers and not shape and target is None else None
-    return plan, places, -1 if target is None else given.index("out"), number, recipe, kind
+    check = on_device and fallible and options.get("check", True)
+    return plan, places, -1 if target is None else given.index("out"), number, recipe, kind, check
