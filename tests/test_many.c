@@ -754,6 +754,30 @@ static void fill_stretches(struct rng *rng, const struct test_type *type, void *
     }
 }
 
+/* Stretches of rows of about one magnitude each, far from each other. The other half of the rows are their negatives, the last row those of
+ * the first, but for the last bits of the smallest: what is large is there as long as these are added, and comes to nothing in the end. */
+static void fill_rows(struct rng *rng, const struct test_type *type, void *x, size_t rows, size_t pitch) {
+    static const int APART[] = {40, 60, 80, 130, 200};
+    const int apart = APART[rng_below(rng, sizeof APART / sizeof *APART)];
+    const int bits = (int)type->precision / 2;
+    const bool even = rng_below(rng, 2); /* as long as what is added at a time may be */
+    bool small = false;
+    int exponent = 0;
+    for (size_t row = 0, end = 0; row < rows / 2; row++) {
+        if (row >= end) {
+            end = row + (even ? (size_t)64 << rng_below(rng, 5) : 1 + rng_below(rng, 700));
+            small = rng_below(rng, 3) == 0;
+            exponent = (small ? -apart : 0) - (int)rng_below(rng, 20);
+        }
+        for (size_t column = 0; column < pitch; column++) {
+            const double value = ldexp(rng_unit(rng) - 0.5, exponent);
+            values_put(type, x, row * pitch + column, value);
+            const double most = ldexp(floor(ldexp(value, bits - exponent)), exponent - bits);
+            values_put(type, x, (rows - 1 - row) * pitch + column, small ? -most : -value);
+        }
+    }
+}
+
 /* Ordinary data, or data of one of the usual kinds; and here and there what makes single results, or whole tiles, hard. */
 static void fill_matrix(struct many *many, const struct test_type *type) {
     struct rng *rng = &many->rng;
@@ -773,6 +797,8 @@ static void fill_matrix(struct many *many, const struct test_type *type) {
                                             : unit - 0.5));
         }
     }
+    if (!many->segmented && many->stride[0][1] && !rng_below(rng, 6))
+        fill_rows(rng, type, many->memory[0], many->span / (size_t)many->stride[0][1], (size_t)many->stride[0][1]);
     if (!many->segmented && !rng_below(rng, 6)) { /* columns that come to a zero, of either sign */
         const size_t pitch = many->stride[0][1] ? (size_t)many->stride[0][1] : 4;
         for (size_t i = 0; i < many->span; i++) {
@@ -1241,6 +1267,42 @@ static void large_terms_of_pieces(void **state) {
     free(x);
 }
 
+/* Columns of numbers of three magnitudes, and of their negatives but for the last bits of the smallest: when these come, lanes hold what is so
+ * large that they cannot hold both, and what they lose shows in the end. Whatever is added at a time has one magnitude. */
+static void columns_far_apart(void **state) {
+    (void)state;
+    enum { STRETCH = 1024, STRETCHES = 4, COLUMNS = 256, ROWS = STRETCH * STRETCHES, BITS = 26 };
+    double *x = test_alloc((size_t)ROWS * COLUMNS * sizeof *x), expected[COLUMNS] = {0}, got[COLUMNS];
+    struct rng rng = rng_of(test_seed() + 77);
+    for (int apart = 0; apart < 160; apart += 10) {
+        memset(expected, 0, sizeof expected);
+        for (size_t row = 0; row < ROWS / 2; row++)
+            for (size_t column = 0; column < COLUMNS; column++) {
+                const bool small = row >= STRETCH;
+                const double value = ldexp(rng_unit(&rng) - 0.5, small ? -apart : 0),
+                             most = small ? ldexp(floor(ldexp(value, BITS + apart)), -BITS - apart) : value;
+                x[row * COLUMNS + column] = value;
+                x[(ROWS - 1 - row) * COLUMNS + column] = -most;
+                expected[column] += value - most; /* which is exact */
+            }
+        const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64};
+        const reduct_plan_options options = {.reductions = &sum,
+                                             .reduction_count = 1,
+                                             .kind = REDUCT_SHAPE,
+                                             .shape = {1, ROWS, COLUMNS, 0, COLUMNS, 1},
+                                             .device = "cpu",
+                                             .threads = 1};
+        reduct_plan *plan = NULL;
+        test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+        test_status(reduct_plan_execute(plan, (const void *[]){x}, (void *[]){got}, NULL, NULL), REDUCT_OK);
+        reduct_plan_destroy(plan);
+        for (size_t column = 0; column < COLUMNS; column++)
+            if (got[column] != expected[column])
+                test_fail("2^-%d apart, column %zu: %a, expected %a", apart, column, got[column], expected[column]);
+    }
+    free(x);
+}
+
 /* Rows of nothing but -0, and of NaNs that are ignored, beside rows whose terms lie so far apart that all of them are reduced alone: a sum
  * is -0 there, whatever else is asked for. */
 static void negative_zeros(void **state) {
@@ -1461,6 +1523,7 @@ int main(void) {
                                        cmocka_unit_test(refused_plans),    cmocka_unit_test(refused_segments),
                                        cmocka_unit_test(whole_outcomes),   cmocka_unit_test(long_rows_and_columns),
                                        cmocka_unit_test(long_segments),    cmocka_unit_test(large_terms_of_pieces),
-                                       cmocka_unit_test(negative_zeros),   cmocka_unit_test(halves_that_fill_digits)};
+                                       cmocka_unit_test(negative_zeros),   cmocka_unit_test(halves_that_fill_digits),
+                                       cmocka_unit_test(columns_far_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 
 #include "core/many.h"
 #include "cpu/mask.h"
+#include "cpu/numbers.h"
 #include "cpu/room.h"
 
 #include <pthread.h>
@@ -69,6 +70,18 @@ bool rd_job_stops_after(const struct rd_job *job, uint64_t done);
 /* Units of columns that so many threads should find: two each, as more would leave too little of each row to a unit. */
 static inline uint64_t rd_job_units(unsigned threads) {
     return threads > 1 ? 2 * threads : 1;
+}
+
+/* Columns that are a unit: as many as leave these units, but some groups of them, up to `most`, so that much of each row is read before
+ * the next row. Where that leaves less than a unit for each thread, although columns are cut into so many parts, only so many columns that
+ * it does not, but a multiple of `narrow`. */
+static inline uint64_t rd_job_columns(uint64_t columns, uint64_t group, uint64_t most, uint64_t narrow,
+                                      unsigned threads, uint64_t parts) {
+    const uint64_t wanted = rd_divide_up(threads, parts),
+                   groups = rd_divide_up(columns, group * rd_job_units(threads)) * group;
+    if (columns < group * wanted)
+        return rd_divide_up(rd_divide_up(columns, wanted), narrow) * narrow;
+    return groups > most ? most : groups;
 }
 
 /* States of no elements. */

@@ -96,6 +96,7 @@ struct rd_side_finish {
 struct rd_trial {
     int slices, exponent;
     bool single, absolute, square;
+    bool fresh; /* nothing was added to the sums before */
     bool zeros; /* some sums came to zero */
 };
 

@@ -34,8 +34,9 @@ enum { LINE_BYTES = 64, COLUMN_STEP = 64 };
 /* A unit is at least so many bytes, to be worth taking, and at most so many results. */
 enum { UNIT_BYTES = 1 << 16, UNIT_RESULTS = 1 << 12 };
 
-/* Of a result's elements, the fewest that are a part; units that each thread should find, so that all end together. */
-enum { PART_LEAST = 1 << 16, UNITS_PER_THREAD = 4 };
+/* Of a result's elements, the fewest that are a part, and of a column's, which take longer; units that each thread should find, so that
+ * all end together. */
+enum { PART_LEAST = 1 << 16, COLUMNS_PART_LEAST = 1 << 13, UNITS_PER_THREAD = 4 };
 
 /* Elements of one result that all threads reduce together, where it cannot be cut. */
 enum { LONG = 1 << 18 };
@@ -544,8 +545,11 @@ static unsigned cut(struct rd_job *job) {
     job->row = job->side || job->extremes ? many->layout.kept[many->layout.kept_axes - 1].length : results;
     uint64_t bytes = all * job->bytes * many->inputs;
     unsigned threads = rd_team_threads(crew, UINT64_MAX, bytes), wanted = threads * UNITS_PER_THREAD;
-    job->tile = job->side            ? rd_side_tile(many, threads)
-                : job->extremes      ? rd_side_extremes_tile(many, threads)
+    const bool columns = (job->side || job->extremes) && are_side_by_side(many, job->bytes);
+    const uint64_t least = columns ? COLUMNS_PART_LEAST : PART_LEAST,
+                   most = many->splits ? at_least(count / least, 1) : 1;
+    job->tile = job->side            ? rd_side_tile(many, threads, most)
+                : job->extremes      ? rd_side_extremes_tile(many, threads, most)
                 : job->together      ? LINE_BYTES / job->bytes
                 : each >= UNIT_BYTES ? 1
                                      : at_least(UNIT_BYTES / each < UNIT_RESULTS ? UNIT_BYTES / each : UNIT_RESULTS, 1);
@@ -555,9 +559,9 @@ static unsigned cut(struct rd_job *job) {
     uint64_t tiles = results / job->row * rd_divide_up(job->row, job->tile);
     if (job->direct && !job->extremes && (!many->splits || (threads > 1 && rd_many_is_segmented(many)))) {
         job->longest = LONG; /* what is not cut must not depend on the number of threads */
-    } else if (threads > 1 && tiles < wanted && many->splits && count >= 2 * PART_LEAST) {
-        uint64_t parts = rd_divide_up(wanted, tiles);
-        job->part = rd_divide_up(at_least(rd_divide_up(count, parts), PART_LEAST), GATHERED) * GATHERED;
+    } else if (threads > 1 && tiles < wanted && most > 1) {
+        uint64_t parts = rd_divide_up(columns ? rd_job_units(threads) : wanted, tiles);
+        job->part = rd_divide_up(at_least(rd_divide_up(count, parts), least), GATHERED) * GATHERED;
         job->parts = rd_divide_up(count, job->part);
     }
     job->units = tiles * job->parts;

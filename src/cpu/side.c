@@ -8,6 +8,7 @@
 #include "core/reduction.h"
 #include "cpu/numbers.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -22,9 +23,9 @@ enum { FOLDED_LEAST = 24, FOLDED_MOST = 1 << 14, TURNED_MOST = 256 };
 /* Fewer columns, or other results that lie side by side, are left to other ways. */
 enum { COLUMNS_LEAST = 2, LANES_LEAST = 8 };
 
-/* Groups of RD_SIDE columns that are summed at once: many, so that much of each row is read before the next row, but no more than
- * leave two units for each thread. Of rows, groups make up so many elements at least. */
-enum { GROUPS = 32, ROWS_AT_ONCE = 8, ROWS_ELEMENTS = 1 << 13 };
+/* Groups of RD_SIDE columns, or rows, that are summed at once; of rows, groups make up so many elements at least. Where there is less
+ * than a group of columns for each thread, so many lines of each row at least are a unit. */
+enum { GROUPS = 32, ROWS_AT_ONCE = 8, ROWS_ELEMENTS = 1 << 13, LINE_BYTES = 64, LINES_LEAST = 2 };
 
 /* Elements that are added on trust before it is looked whether that was justified; of which several sums are formed, one after
  * another, fewer: these stay in the second-level cache. How long what was learned of the data is relied on. */
@@ -34,15 +35,20 @@ enum { BRIEF = 64, BRIEF_ROWS = 16, BRIEF_BYTES = 1 << 20 };
 
 enum { TRIED = 1 << 18, TRIED_AGAIN = 1 << 15, PATIENCE = 32 };
 
+/* Where trust was not justified it often is but for one term, as small as few are: then the same is tried in so many pieces. After so many
+ * failures in a row nothing is tried for a while. */
+enum { PIECES = 8, FAILURES = 3 };
+
 /* What is summed for a result: its terms, their squares, and what rounding leaves of f64 products. */
 enum plane { TERMS, SQUARES, ERRORS, PLANES };
 
 /* How terms of a kind are tried: in one slice where exponents lie near each other, otherwise in two, or not at all; `exponent` is of the
- * largest element, of use with two. After so many tries more it is thought over. */
+ * largest element, of use with two. After so many tries more it is thought over. `failures`: the last ones, of what cannot be tried in
+ * pieces. */
 struct trust {
     enum { UNKNOWN, ONE_SLICE, TWO_SLICES, NONE } level;
     int exponent;
-    unsigned left;
+    unsigned left, failures;
 };
 
 struct side;
@@ -58,6 +64,7 @@ struct work {
     enum rd_transform transform;
     int planes;                              /* in use */
     bool single, absolute, emptied, in_rows; /* in_rows: elements of a lane lie one after another, and are tried */
+    bool fresh;                              /* nothing was added since lanes were cleared */
     bool unsigned_zeros;                     /* sums that are zero may have lost their sign */
     uint64_t first, lanes;
     struct rd_source source; /* of the first lane */
@@ -106,9 +113,11 @@ size_t rd_side_bytes(void) {
     return sizeof(struct side);
 }
 
-uint64_t rd_side_tile(const struct rd_many *many, unsigned threads) {
-    const uint64_t groups = is_in_place(many) ? rd_divide_up(many->layout.results, RD_SIDE * rd_job_units(threads))
-                                              : ROWS_ELEMENTS / RD_SIDE / many->layout.count;
+uint64_t rd_side_tile(const struct rd_many *many, unsigned threads, uint64_t parts) {
+    const uint64_t results = many->layout.results, line = LINE_BYTES / rd_type(many->state[0].reduction.element)->bytes;
+    if (is_in_place(many))
+        return rd_job_columns(results, RD_SIDE, GROUPS * RD_SIDE, LINES_LEAST * line, threads, parts);
+    const uint64_t groups = ROWS_ELEMENTS / RD_SIDE / many->layout.count;
     return (groups < 1 ? 1 : groups > GROUPS ? GROUPS : groups) * RD_SIDE;
 }
 
@@ -119,6 +128,7 @@ static void clear(struct work *work) {
             work->sum[p].low[l] = 0;
             work->sum[p].lost[l] = 0;
         }
+    work->fresh = true;
 }
 
 /* Adds products of the buffers x and y, and what rounding leaves of them. */
@@ -210,11 +220,12 @@ struct patch {
     const unsigned char *x;
     ptrdiff_t step;
     size_t rows, run, groups;
-    bool columns, brief;
+    bool columns, brief, in_pieces; /* in_pieces: if this fails, pieces of it are tried */
 };
 
 static bool try_patch(struct work *work, const struct patch *patch, struct rd_trial *trial, enum plane plane) {
     struct side *side = work->side;
+    trial->fresh = work->fresh;
     if (patch->brief)
         return work->kernels->brief_columns(trial, patch->x, patch->step, patch->rows, patch->run, side->brief_high,
                                             side->brief_low);
@@ -244,6 +255,18 @@ static bool find_exponent(const struct work *work, const struct patch *patch, si
     return field != special;
 }
 
+/* The same with two slices for all that there is, where that was not tried before. */
+static bool try_again(struct work *work, const struct patch *patch, struct rd_trial *trial, struct trust *trust,
+                      enum plane plane) {
+    const int tried = trial->slices == TWO_SLICES ? trust->exponent : INT_MIN;
+    trial->slices = trust->level = TWO_SLICES;
+    trust->left = PATIENCE;
+    if (!find_exponent(work, patch, patch->rows, &trust->exponent) || trust->exponent == tried)
+        return false;
+    trial->exponent = trust->exponent;
+    return try_patch(work, patch, trial, plane);
+}
+
 /* Adds elements or their squares to a plane of sums, if they can be held. */
 static bool try_terms(struct work *work, const struct patch *patch, struct trust *trust, enum plane plane) {
     struct rd_trial trial = {
@@ -261,16 +284,14 @@ static bool try_terms(struct work *work, const struct patch *patch, struct trust
     }
     trial.slices = trust->level;
     trial.exponent = trust->exponent;
-    if (try_patch(work, patch, &trial, plane))
+    if (try_patch(work, patch, &trial, plane) || try_again(work, patch, &trial, trust, plane)) {
+        trust->failures = 0;
         return true;
-    trial.slices = trust->level = TWO_SLICES;
-    trust->left = PATIENCE;
-    if (find_exponent(work, patch, patch->rows, &trust->exponent)) {
-        trial.exponent = trust->exponent;
-        if (try_patch(work, patch, &trial, plane))
-            return true;
     }
-    trust->level = NONE;
+    if (!patch->in_pieces && ++trust->failures >= FAILURES) {
+        trust->level = NONE;
+        trust->failures = 0;
+    }
     return false;
 }
 
@@ -325,6 +346,7 @@ static void add_elements(struct work *work, uint64_t first, uint64_t end) {
             add_folded(work, &cursor, run);
         else if (!added)
             add_turned_rows(work, &cursor, run);
+        work->fresh = false;
         rd_cursor_advance(layout, run, &cursor);
     }
 }
@@ -341,25 +363,50 @@ static void add_rows_surely(struct work *work, const unsigned char *x, ptrdiff_t
     }
 }
 
+/* Adds some rows of columns, in place: where the cursor stands, which is then behind them. False, and it is where it was, if `tries` only
+ * and they cannot be held. */
+static bool add_columns(struct work *work, uint64_t columns, uint64_t rows, bool in_pieces, bool tries,
+                        struct rd_cursor *cursor) {
+    const struct rd_layout *layout = &work->job->many->layout;
+    const size_t groups = rd_divide_up(columns, RD_SIDE),
+                 direct = has_elements(work->transform) ? columns / RD_SIDE : 0;
+    const struct patch patch = {.x = work->source.input[0] + cursor->offset[0] * (int64_t)work->job->bytes,
+                                .step = rd_cursor_step(layout, 0),
+                                .rows = rows,
+                                .run = columns,
+                                .groups = groups,
+                                .columns = true,
+                                .in_pieces = in_pieces};
+    const bool added = work->kernels->try_columns && try_all(work, &patch);
+    if (!added && tries)
+        return false;
+    if (!added && direct)
+        add_rows_surely(work, patch.x, patch.step, direct, rows);
+    for (size_t g = direct; !added && g < groups; g++)
+        add_turned_rows(&work[g], cursor, rows);
+    work->fresh = false;
+    rd_cursor_advance(layout, rows, cursor);
+    return true;
+}
+
 /* Adds elements of columns, in place. */
 static void add_in_place(struct work *work, uint64_t columns, uint64_t first, uint64_t end) {
     const struct rd_layout *layout = &work->job->many->layout;
-    const size_t whole = columns / RD_SIDE, groups = rd_divide_up(columns, RD_SIDE),
-                 direct = has_elements(work->transform) ? whole : 0;
-    const uint64_t tried = (work->transform == RD_MOMENTS ? TRIED_AGAIN : TRIED) / RD_SIDE / groups;
-    struct patch patch = {.step = rd_cursor_step(layout, 0), .run = columns, .groups = groups, .columns = true};
+    const struct side *side = work->side;
+    const uint64_t tried =
+        (work->transform == RD_MOMENTS ? TRIED_AGAIN : TRIED) / RD_SIDE / rd_divide_up(columns, RD_SIDE);
     struct rd_cursor cursor;
     rd_cursor_start(layout, first, &cursor);
     for (uint64_t run; first < end; first += run) {
         run = rd_cursor_run(layout, &cursor, end - first < tried ? end - first : tried);
-        patch.x = work->source.input[0] + cursor.offset[0] * (int64_t)work->job->bytes;
-        patch.rows = run;
-        bool added = work->kernels->try_columns && try_all(work, &patch);
-        if (!added && direct)
-            add_rows_surely(work, patch.x, patch.step, direct, run);
-        for (size_t g = direct; !added && g < groups; g++)
-            add_turned_rows(&work[g], &cursor, run);
-        rd_cursor_advance(layout, run, &cursor);
+        if (add_columns(work, columns, run, true, true, &cursor))
+            continue;
+        const bool trusted = side->elements.level != NONE && side->squares.level != NONE;
+        const uint64_t piece = trusted && run / PIECES > ROWS_AT_ONCE ? run / PIECES : run;
+        for (uint64_t row = 0, some; row < run; row += some) {
+            some = run - row < piece ? run - row : piece;
+            (void)add_columns(work, columns, some, false, false, &cursor);
+        }
     }
 }
 
@@ -614,7 +661,7 @@ static bool reduce_briefly(struct work *work, uint64_t columns) {
 
 void rd_side_begin(void *memory) {
     struct side *side = memory;
-    side->elements.level = side->squares.level = UNKNOWN;
+    side->elements = side->squares = (struct trust){.level = UNKNOWN};
 }
 
 void rd_side_reduce(struct rd_job *job, const struct rd_desk *desk, uint64_t first, uint64_t results, uint64_t part) {

@@ -5,9 +5,9 @@
 #include "cpu/job.h"
 
 /* Whether a job is for this way. Then its tiles are of at most rd_side_tile() results along the
- * innermost axis that stays. */
+ * innermost axis that stays, where each can be cut into so many parts. */
 bool rd_side_suits(const struct rd_many *many);
-uint64_t rd_side_tile(const struct rd_many *many, unsigned threads);
+uint64_t rd_side_tile(const struct rd_many *many, unsigned threads, uint64_t parts);
 
 /* Memory that a thread needs for it, in bytes, besides a state for each result of a tile; what is to be done with it first. */
 size_t rd_side_bytes(void);

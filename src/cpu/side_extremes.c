@@ -16,6 +16,7 @@
 enum {
     TILE = 2048,
     TILE_LEAST = 64,
+    TILE_NARROW = 16, /* where there are fewer for each thread */
     ROWS_ELEMENTS = 1 << 14,
     COLUMNS_LEAST = 2,
     ROW_MOST = 1 << 12,
@@ -50,13 +51,12 @@ bool rd_side_extremes_suit(const struct rd_many *many) {
                                : rd_cursor_step(layout, 0) == 1 && layout->count <= most;
 }
 
-uint64_t rd_side_extremes_tile(const struct rd_many *many, unsigned threads) {
+uint64_t rd_side_extremes_tile(const struct rd_many *many, unsigned threads, uint64_t parts) {
     if (!are_columns(&many->layout)) {
         uint64_t rows = ROWS_ELEMENTS / many->layout.count;
         return rows > TILE ? TILE : rows;
     }
-    uint64_t columns = rd_divide_up(many->layout.results, TILE_LEAST * rd_job_units(threads)) * TILE_LEAST;
-    return columns > TILE ? TILE : columns;
+    return rd_job_columns(many->layout.results, TILE_LEAST, TILE, TILE_NARROW, threads, parts);
 }
 
 size_t rd_side_extremes_bytes(void) {

@@ -6,7 +6,7 @@
 
 /* Whether a job is for this way. Then its tiles are of at most so many results along the innermost axis that stays. */
 bool rd_side_extremes_suit(const struct rd_many *many);
-uint64_t rd_side_extremes_tile(const struct rd_many *many, unsigned threads);
+uint64_t rd_side_extremes_tile(const struct rd_many *many, unsigned threads, uint64_t parts);
 
 /* Memory that a thread needs for it, in bytes. */
 size_t rd_side_extremes_bytes(void);

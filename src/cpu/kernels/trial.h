@@ -110,29 +110,41 @@ static bool trial_was_exact(void) {
     return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
 }
 
-/* Adds sums that lie in `sum` to those in `side`, and leaves the totals in `sum`. */
-static void trial_total(struct rd_trial_sum *sum, const struct rd_side *side) {
-    for (size_t l = 0; l < RD_SIDE; l++) {
-        sum->high[l] += side->high[l];
-        sum->low[l] += side->low[l];
-    }
-}
-
-/* Takes totals that are exact. NaNs and infinities that raised no flag lose their lane. Returns whether some totals are zero. */
-static bool trial_take(struct rd_side *side, const struct rd_trial_sum *sum) {
-    const side_bits infinite = (side_bits){0} + ((int64_t)SPECIAL << 52);
+/* Adds sums that are exact to those in `side`, as elements are there: how far apart the last bits of all that was added are is of no
+ * concern. Into fresh ones they are copied. Returns whether some totals are zero. */
+ALWAYS_INLINE bool trial_take(struct rd_side *side, const struct rd_trial_sum *sum, bool fresh) {
     side_bits zeros = {0};
     for (size_t at = 0; at < RD_SIDE; at += SIDE_LANES) {
-        side_vector high = *(const side_vector *)(sum->high + at), low = *(const side_vector *)(sum->low + at);
+        side_vector high = *(side_vector *)(side->high + at), low = *(side_vector *)(side->low + at), error, rest;
+        side_bits lost = *(side_bits *)(side->lost + at);
+        const side_vector more_high = *(const side_vector *)(sum->high + at),
+                          more_low = *(const side_vector *)(sum->low + at);
+        if (fresh) {
+            high = more_high;
+            low = more_low;
+            rest = SIDE_MINUS(high, high); /* NaN for what is not finite */
+        } else {
+            side_vector more;
+            high = side_add(high, more_high, &error);
+            low = side_add(low, error, &rest);
+            lost |= (side_bits)rest;
+            high = side_add(high, more_low, &more);
+            low = side_add(low, more, &rest);
+        }
+        lost |= (side_bits)rest;
         *(side_vector *)(side->high + at) = high;
         *(side_vector *)(side->low + at) = low;
-        *(side_bits *)(side->lost + at) |= ((side_bits)high & infinite) == infinite;
+        *(side_bits *)(side->lost + at) = lost;
         zeros |= (high == 0) & (low == 0);
     }
     int64_t any = 0;
     for (size_t l = 0; l < SIDE_LANES; l++)
         any |= zeros[l];
     return any;
+}
+
+static bool trial_total(struct rd_side *side, const struct rd_trial_sum *sum, bool fresh) {
+    return fresh ? trial_take(side, sum, true) : trial_take(side, sum, false);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -214,67 +226,65 @@ ALWAYS_INLINE void trial_streams(const struct trial_columns *part, struct rd_tri
     }
 }
 
-/* Some rows of one group: its sums stay in registers. */
+/* How many vectors of columns there are registers for. */
+ALWAYS_INLINE size_t trial_at_once(struct trial_way way) {
+    return way.square && !way.single ? TRIAL_VECTORS / 2 : TRIAL_VECTORS;
+}
+
+/* Some rows of so many vectors, whose sums stay in registers. Of a vector alone only the first `lanes` are there, unless that is 0. */
+ALWAYS_INLINE void trial_vectors(const struct trial_columns *part, struct rd_trial_sum *sum,
+                                 struct rd_trial_sum *errors, struct trial_way way, size_t at, size_t vectors,
+                                 size_t lanes) {
+    const struct trial_frame frame = *part->frame;
+    const size_t bytes = way.single ? 4 : 8;
+    struct trial s[TRIAL_VECTORS], e[TRIAL_VECTORS]; /* in registers, as all loops over them are unrolled */
+    const char *x = part->x + at * bytes;
+#pragma GCC unroll 8
+    for (size_t j = 0; j < vectors; j++)
+        trial_pick_up(part, &frame, sum, errors, at + j * TRIAL_LANES, way, &s[j], &e[j]);
+    for (size_t row = 0; row < part->rows; row++, x += part->step)
+#pragma GCC unroll 8
+        for (size_t j = 0; j < vectors; j++)
+            trial_enter(&s[j], &e[j],
+                        lanes ? (doubles)load_brief(x, 0, lanes, trial_element(way))
+                              : load_terms(x, j * TRIAL_LANES, trial_element(way), false),
+                        &frame, way);
+#pragma GCC unroll 8
+    for (size_t j = 0; j < vectors; j++)
+        trial_put_down(part, &frame, sum, errors, at + j * TRIAL_LANES, way, s[j], e[j]);
+}
+
+/* The same of as many columns as make up whole sets of so many vectors; returns where the others begin. */
+ALWAYS_INLINE size_t trial_sets(const struct trial_columns *part, size_t columns, struct rd_trial_sum *sum,
+                                struct rd_trial_sum *errors, struct trial_way way, size_t at, size_t vectors) {
+    for (; vectors && columns - at >= vectors * TRIAL_LANES; at += vectors * TRIAL_LANES)
+        trial_vectors(part, sum, errors, way, at, vectors, 0);
+    return at;
+}
+
+/* Some rows of one group. */
 ALWAYS_INLINE void trial_group(const struct trial_columns *part, struct rd_trial_sum *sum, struct rd_trial_sum *errors,
                                struct trial_way way) {
-    const bool two = way.square && !way.single;
-    const struct trial_frame frame = *part->frame;
-    const size_t bytes = way.single ? 4 : 8;
-    enum { VECTORS_MOST = TRIAL_VECTORS };
-    const size_t vectors = two ? VECTORS_MOST / 2 : VECTORS_MOST;
-    for (size_t at = 0; at < RD_SIDE; at += vectors * TRIAL_LANES) {
-        struct trial s[VECTORS_MOST], e[VECTORS_MOST]; /* in registers, as all loops over them are unrolled */
-        const char *x = part->x + at * bytes;
-#pragma GCC unroll 8
-        for (size_t j = 0; j < vectors; j++)
-            trial_pick_up(part, &frame, sum, errors, at + j * TRIAL_LANES, way, &s[j], &e[j]);
-        for (size_t row = 0; row < part->rows; row++, x += part->step)
-#pragma GCC unroll 8
-            for (size_t j = 0; j < vectors; j++)
-                trial_enter(&s[j], &e[j], load_terms(x, j * TRIAL_LANES, trial_element(way), false), &frame, way);
-#pragma GCC unroll 8
-        for (size_t j = 0; j < vectors; j++)
-            trial_put_down(part, &frame, sum, errors, at + j * TRIAL_LANES, way, s[j], e[j]);
-    }
+    (void)trial_sets(part, RD_SIDE, sum, errors, way, 0, trial_at_once(way));
 }
 
-/* Adds a pair of closed sums to lanes that hold closed ones, unless it is the first. */
-ALWAYS_INLINE void trial_store(struct rd_trial_sum *sum, size_t at, const struct trial pair[2], bool first) {
-    doubles high = pair[0].high + pair[1].high, low = pair[0].low + pair[1].low;
-    *(doubles *)(sum->high + at) = first ? high : high + *(doubles *)(sum->high + at);
-    *(doubles *)(sum->low + at) = first ? low : low + *(doubles *)(sum->low + at);
-}
-
-/* The same of fewer than RD_SIDE columns: a vector of them after the other, even and odd rows by themselves, so that additions wait
- * less for each other. */
-ALWAYS_INLINE void trial_tail(const struct trial_columns *part, size_t lanes, struct rd_trial_sum *sum,
+/* The same of fewer than RD_SIDE columns. Lanes without a column hold zeros at the end. */
+ALWAYS_INLINE void trial_tail(const struct trial_columns *part, size_t columns, struct rd_trial_sum *sum,
                               struct rd_trial_sum *errors, struct trial_way way) {
-    const bool two = way.square && !way.single;
-    const struct trial_frame frame = *part->frame;
-    const size_t bytes = way.single ? 4 : 8;
-    for (size_t at = 0; at < RD_SIDE; at += TRIAL_LANES) {
-        struct trial s[2], e[2];
-        for (size_t j = 0; j < 2; j++) {
-            s[j] = (struct trial){frame.terms.start, {0}};
-            e[j] = (struct trial){frame.errors.start, {0}};
-        }
-        const char *x = part->x + at * bytes;
-        const size_t some = lanes > at ? lanes - at : 0;
-        size_t row = 0;
-        for (; some && part->rows - row >= 2; row += 2, x += 2 * part->step)
-            for (size_t j = 0; j < 2; j++)
-                trial_enter(&s[j], &e[j],
-                            (doubles)load_brief(x + (ptrdiff_t)j * part->step, 0, some, trial_element(way)), &frame,
-                            way);
-        if (some && row < part->rows)
-            trial_enter(&s[0], &e[0], (doubles)load_brief(x, 0, some, trial_element(way)), &frame, way);
-        for (size_t j = 0; j < 2; j++) {
-            trial_close(&s[j], &frame.terms);
-            trial_close(&e[j], &frame.errors);
-        }
-        trial_store(sum, at, s, part->first);
-        if (two)
-            trial_store(errors, at, e, part->first);
+    const size_t most = trial_at_once(way);
+    size_t at = trial_sets(part, columns, sum, errors, way, 0, most);
+    at = trial_sets(part, columns, sum, errors, way, at, most / 2);
+    at = trial_sets(part, columns, sum, errors, way, at, most / 4);
+    at = trial_sets(part, columns, sum, errors, way, at, most / 8);
+    if (at < columns) {
+        trial_vectors(part, sum, errors, way, at, 1, columns - at);
+        at += TRIAL_LANES;
+    }
+    for (; part->last && at < RD_SIDE; at += TRIAL_LANES) {
+        const struct trial none = {{0}, {0}};
+        trial_keep(&none, sum, at, 2);
+        if (way.square && !way.single)
+            trial_keep(&none, errors, at, 2);
     }
 }
 
@@ -336,17 +346,12 @@ static bool try_columns(struct rd_trial *trial, struct rd_side *side, struct rd_
         part.x = (const char *)x + (ptrdiff_t)row * part.step;
         add(&part, columns, room, room + groups);
     }
-    for (size_t g = 0; g < groups; g++) {
-        trial_total(&room[g], &side[g * apart]);
-        if (errors)
-            trial_total(&room[groups + g], &errors[g * apart]);
-    }
     if (!trial_was_exact())
         return false;
     for (size_t g = 0; g < groups; g++) {
-        trial->zeros |= trial_take(&side[g * apart], &room[g]);
+        trial->zeros |= trial_total(&side[g * apart], &room[g], trial->fresh);
         if (errors)
-            trial_take(&errors[g * apart], &room[groups + g]);
+            trial_total(&errors[g * apart], &room[groups + g], trial->fresh);
     }
     return true;
 }
@@ -550,13 +555,10 @@ static bool try_rows(struct rd_trial *trial, struct rd_side *side, struct rd_sid
     for (size_t r = 0; r < RD_SIDE; r += TRIAL_LANES)
         add((const char *)x + (ptrdiff_t)r * step * bytes, step * bytes, r < rows ? rows - r : 0, count, &frame, r,
             &room[0], &room[1]);
-    trial_total(&room[0], side);
-    if (errors)
-        trial_total(&room[1], errors);
     if (!trial_was_exact())
         return false;
-    trial->zeros |= trial_take(side, &room[0]);
+    trial->zeros |= trial_total(side, &room[0], trial->fresh);
     if (errors)
-        trial_take(errors, &room[1]);
+        trial_total(errors, &room[1], trial->fresh);
     return true;
 }
