@@ -27,12 +27,12 @@ enum { COLUMNS_LEAST = 2, LANES_LEAST = 8 };
  * than a group of columns for each thread, so many lines of each row at least are a unit. */
 enum { GROUPS = 32, ROWS_AT_ONCE = 8, ROWS_ELEMENTS = 1 << 13, LINE_BYTES = 64, LINES_LEAST = 2 };
 
-/* Elements that are added on trust before it is looked whether that was justified; of which several sums are formed, one after
- * another, fewer: these stay in the second-level cache. How long what was learned of the data is relied on. */
 /* Columns of so few elements are summed and rounded without coming to lie in lanes: all rows are read side by side, which
  * memory does not like of more than so many rows where the data lie beyond the cache. */
 enum { BRIEF = 64, BRIEF_ROWS = 16, BRIEF_BYTES = 1 << 20 };
 
+/* Elements that are added on trust before it is looked whether that was justified; of which several sums are formed, one after
+ * another, fewer: these stay in the second-level cache. How long what was learned of the data is relied on. */
 enum { TRIED = 1 << 18, TRIED_AGAIN = 1 << 15, PATIENCE = 32 };
 
 /* Where trust was not justified it often is but for one term, as small as few are: then the same is tried in so many pieces. After so many
@@ -363,10 +363,9 @@ static void add_rows_surely(struct work *work, const unsigned char *x, ptrdiff_t
     }
 }
 
-/* Adds some rows of columns, in place: where the cursor stands, which is then behind them. False, and it is where it was, if `tries` only
- * and they cannot be held. */
-static bool add_columns(struct work *work, uint64_t columns, uint64_t rows, bool in_pieces, bool tries,
-                        struct rd_cursor *cursor) {
+/* Adds some rows of columns, in place: where the cursor stands, which is then behind them. False, with nothing done, where they are to be
+ * added in pieces. */
+static bool add_columns(struct work *work, uint64_t columns, uint64_t rows, bool in_pieces, struct rd_cursor *cursor) {
     const struct rd_layout *layout = &work->job->many->layout;
     const size_t groups = rd_divide_up(columns, RD_SIDE),
                  direct = has_elements(work->transform) ? columns / RD_SIDE : 0;
@@ -378,7 +377,7 @@ static bool add_columns(struct work *work, uint64_t columns, uint64_t rows, bool
                                 .columns = true,
                                 .in_pieces = in_pieces};
     const bool added = work->kernels->try_columns && try_all(work, &patch);
-    if (!added && tries)
+    if (!added && in_pieces)
         return false;
     if (!added && direct)
         add_rows_surely(work, patch.x, patch.step, direct, rows);
@@ -399,13 +398,13 @@ static void add_in_place(struct work *work, uint64_t columns, uint64_t first, ui
     rd_cursor_start(layout, first, &cursor);
     for (uint64_t run; first < end; first += run) {
         run = rd_cursor_run(layout, &cursor, end - first < tried ? end - first : tried);
-        if (add_columns(work, columns, run, true, true, &cursor))
+        if (add_columns(work, columns, run, true, &cursor))
             continue;
         const bool trusted = side->elements.level != NONE && side->squares.level != NONE;
         const uint64_t piece = trusted && run / PIECES > ROWS_AT_ONCE ? run / PIECES : run;
         for (uint64_t row = 0, some; row < run; row += some) {
             some = run - row < piece ? run - row : piece;
-            (void)add_columns(work, columns, some, false, false, &cursor);
+            (void)add_columns(work, columns, some, false, &cursor);
         }
     }
 }
