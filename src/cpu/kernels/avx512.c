@@ -93,6 +93,63 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
     return true;
 }
 
+/* Adds v to two slices. */
+static inline __attribute__((always_inline)) void split(__m512d *high, __m512d *low, __m512d v, __m512d times) {
+    const __m512d sum = _mm512_fmadd_round_pd(v, times, *high, QUIETLY);
+    *low = _mm512_add_pd(*low, _mm512_fmsub_pd(v, times, _mm512_sub_pd(sum, *high)));
+    *high = sum;
+}
+
+/* Products take two slices, and what rounding leaves of those of doubles two more: all are formed without going through memory. */
+#define HAS_PRODUCT_BLOCK
+static inline __attribute__((always_inline)) bool add_product_block(struct rd_window *w, struct rd_window *errors,
+                                                                    const void *x, const void *y, size_t n,
+                                                                    reduct_type element) {
+    struct rd_window *const windows[2] = {w, errors};
+    const int used = element == REDUCT_F64 ? 2 : 1;
+    const size_t bytes = size_of(element);
+    const char *of_x = x, *of_y = y, *last_x = of_x + n * bytes + w->after - 1,
+               *last_y = of_y + n * bytes + w->after - 1;
+    const __m512d times = one();
+    __m512d S[2][2][VECTORS], nan = _mm512_setzero_pd();
+    for (int t = 0; t < used; t++)
+        for (int k = 0; k < 2; k++)
+            for (int j = 0; j < VECTORS; j++) {
+                S[t][k][j] = _mm512_load_pd(&windows[t]->lane[k][8 * j]);
+                BARRIER(S[t][k][j]);
+            }
+    for (size_t i = 0; i < n; i += RD_LANES)
+#pragma GCC unroll 4
+        for (size_t j = 0; j < VECTORS; j++, of_x += 8 * bytes, of_y += 8 * bytes) {
+            if ((j + 1) * 8 * bytes % 64 == 0) {
+                READ_AHEAD(of_x, last_x);
+                if (x != y)
+                    READ_AHEAD(of_y, last_y);
+            }
+            const __m512d a = (__m512d)load_doubles(of_x, element), b = (__m512d)load_doubles(of_y, element),
+                          product = _mm512_mul_round_pd(a, b, QUIETLY);
+            split(&S[0][0][j], &S[0][1][j], product, times);
+            if (used > 1)
+                split(&S[1][0][j], &S[1][1][j], _mm512_fmsub_pd(a, b, product), times);
+        }
+    for (int t = 0; t < used; t++)
+        for (int j = 0; j < VECTORS; j++)
+            nan = _mm512_or_pd(nan, _mm512_sub_pd(S[t][0][j], S[t][0][j]));
+    BARRIER(nan);
+    for (int t = 0; t < used; t++)
+        for (int k = 0; k < 2; k++)
+            for (int j = 0; j < VECTORS; j++)
+                BARRIER(S[t][k][j]);
+    if (!flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT) ||
+        _mm512_cmp_pd_mask(nan, nan, _CMP_UNORD_Q))
+        return false;
+    for (int t = 0; t < used; t++)
+        for (int k = 0; k < 2; k++)
+            for (int j = 0; j < VECTORS; j++)
+                _mm512_store_pd(&windows[t]->lane[k][8 * j], S[t][k][j]);
+    return true;
+}
+
 /* The sum of a slice's lanes, without what they started from; false if it is not exact. */
 static bool sum_lanes(const struct rd_window *w, int k, double *total) {
     __m512d magic = _mm512_set1_pd(w->magic[k]), lane[VECTORS];

@@ -40,16 +40,21 @@ static bool window_block(struct rd_window *w, const void *x, size_t n, reduct_ty
 #undef OF
 }
 
-/* Adds a block if the window is open and can hold it. */
-ALWAYS_INLINE bool window_try(struct rd_window *w, const void *x, size_t n, reduct_type element, bool absolute) {
-    if (w->level == RD_CLOSED || w->level == RD_BINNED || !window_block(w, x, n, element, absolute))
-        return false;
+/* Counts elements that were added. */
+ALWAYS_INLINE void window_count(struct rd_window *w, size_t n) {
     w->added += n;
     w->held += n;
     if (w->held > HELD_MAX - RD_SPAN) {
         window_flush(w);
         w->held = 0;
     }
+}
+
+/* Adds a block if the window is open and can hold it. */
+ALWAYS_INLINE bool window_try(struct rd_window *w, const void *x, size_t n, reduct_type element, bool absolute) {
+    if (w->level == RD_CLOSED || w->level == RD_BINNED || !window_block(w, x, n, element, absolute))
+        return false;
+    window_count(w, n);
     return true;
 }
 
@@ -238,10 +243,67 @@ static __attribute__((noinline)) void add_far_errors(struct rd_sum *sum, const d
         rd_sum_add_double(sum, error[i], 0);
 }
 
+/* Where a block does not fit its windows that is mostly because of a term or two, as small as few are: it is added in pieces, of which so
+ * many may be added one by one. */
+enum { FAR_PIECE = 2 * RD_LANES, FAR_PIECES = 3 };
+
+/* Adds products, and the rounding errors of those of doubles, in one go where two slices hold each, as they mostly do. */
+static bool products_try(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y, size_t n,
+                         reduct_type element) {
+#ifdef HAS_PRODUCT_BLOCK
+    struct rd_window *errors = &s->errors;
+    const bool wide = element == REDUCT_F64;
+    if (w->level != 2 || (wide && errors->level != 2) ||
+        !(wide                    ? add_product_block(w, errors, x, y, n, REDUCT_F64)
+          : element == REDUCT_F32 ? add_product_block(w, NULL, x, y, n, REDUCT_F32)
+          : element == REDUCT_F16 ? add_product_block(w, NULL, x, y, n, REDUCT_F16)
+                                  : add_product_block(w, NULL, x, y, n, REDUCT_BF16)))
+        return false;
+    window_count(w, n);
+    if (wide)
+        window_count(errors, n);
+    return true;
+#else
+    (void)s, (void)w, (void)x, (void)y, (void)n, (void)element;
+    return false;
+#endif
+}
+
+/* Opens closed windows for products of doubles as large as those of a first block, and for what rounding leaves of them. */
+static __attribute__((noinline)) void products_start(struct rd_window *products, struct rd_window *errors,
+                                                     const double *x, const double *y, size_t n) {
+    bool negative;
+    const int of_x = largest_exponent(x, n, &negative), of_y = largest_exponent(y, n, &negative),
+              e = (of_x ? of_x : 1) + (of_y ? of_y : 1) - 2 * 1023 + 1;
+    if (of_x == SPECIAL || of_y == SPECIAL || e - 53 < -1022 || !window_open(products, 2, e, false) ||
+        !window_open(errors, 2, e - 53, false))
+        products->level = errors->level = RD_CLOSED;
+    products->added = products->held = errors->added = errors->held = 0;
+}
+
+/* The same of a block, in pieces if need be. Returns of how many pairs; if of any, all are finite. */
+static size_t add_products_at_once(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
+                                   size_t n) {
+    if (products_try(s, w, x, y, n, REDUCT_F64))
+        return n;
+    if (w->level != 2 || s->errors.level != 2 || !all_finite(x, n) || (x != y && !all_finite(y, n)))
+        return 0;
+    size_t done = 0, far = 0;
+    for (size_t some; done < n; done += some) {
+        some = n - done < FAR_PIECE ? n - done : FAR_PIECE;
+        if (products_try(s, w, x + done, y + done, some, REDUCT_F64))
+            continue;
+        if (far++ == FAR_PIECES)
+            break;
+        add_far_products(s, w->sum, x + done, y + done, some);
+    }
+    return done;
+}
+
 /* Adds the products of doubles to a window, their rounding errors to another; or the exact products to bins. Returns y, or a
  * copy of it in which everything is finite. */
-static const double *add_products_f64(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
-                                      size_t n) {
+static const double *add_products_apart(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
+                                        size_t n) {
     if (stays_binned(w, n)) {
         if (!all_finite(x, n) || (x != y && !all_finite(y, n)))
             take_finite(s, &x, &y, n);
@@ -264,6 +326,17 @@ static const double *add_products_f64(struct rd_scratch *s, struct rd_window *w,
     return y;
 }
 
+/* The same, at once if possible. */
+static const double *add_products_f64(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
+                                      size_t n) {
+    const size_t done = add_products_at_once(s, w, x, y, n);
+    if (!done)
+        return add_products_apart(s, w, x, y, n);
+    if (done < n)
+        (void)add_products_apart(s, w, x + done, y + done, n - done);
+    return y;
+}
+
 /* Adds the products of elements that have been widened, exact as doubles, to a window or to bins: to those of elements, which is
  * faster, where there are no elements to be added as well. */
 static void add_widened_products(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
@@ -283,6 +356,8 @@ static void add_widened_products(struct rd_scratch *s, struct rd_window *w, cons
 ALWAYS_INLINE const double *add_narrow_products(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y,
                                                 size_t n, reduct_type element) {
     const size_t bytes = size_of(element);
+    if (products_try(s, w, x, y, n, element))
+        return NULL;
     if (w->level != RD_BINNED) {
         for (size_t i = 0; i < n; i += IN_VECTOR) {
             doubles product =
@@ -389,6 +464,32 @@ static const double *as_doubles_f64(const struct rd_scratch *s, const double *x)
     return x;
 }
 
+/* Adds a span of products, and of elements where these are summed, too. False, and nothing is added, where there is no window for all
+ * products. */
+static bool add_span_f64(struct rd_scratch *s, enum rd_transform transform, const double *x, const double *y) {
+    const bool moments = transform == RD_MOMENTS;
+    struct rd_window *w = moments ? &s->squares : &s->terms;
+    if (transform != RD_SQUARE && transform != RD_TIMES && !moments)
+        return false;
+    y = y ? y : x;
+    if (w->level == RD_CLOSED && s->errors.level == RD_CLOSED)
+        products_start(w, &s->errors, x, y, RD_BLOCK);
+    if (!products_try(s, w, x, y, RD_SPAN, REDUCT_F64))
+        return false;
+    if (moments && !window_try(&s->terms, x, RD_SPAN, REDUCT_F64, false))
+        for (size_t i = 0; i < RD_SPAN; i += RD_BLOCK)
+            add_elements(s, x + i, RD_BLOCK, REDUCT_F64, false);
+    return true;
+}
+#define NO_SPAN(name, T)                                                                                               \
+    static bool add_span_##name(struct rd_scratch *s, enum rd_transform transform, const T *x, const T *y) {           \
+        (void)s, (void)transform, (void)x, (void)y;                                                                    \
+        return false;                                                                                                  \
+    }
+NO_SPAN(f32, float)
+NO_SPAN(f16, uint16_t)
+NO_SPAN(bf16, uint16_t)
+
 /* Of what is added so many bytes come after the next block. */
 static void set_after(struct rd_scratch *s, size_t bytes) {
     bytes += s->beyond;
@@ -405,11 +506,12 @@ static void set_after(struct rd_scratch *s, size_t bytes) {
         size_t done = 0;                                                                                               \
         if (direct && count >= RD_SPAN && s->terms.level == RD_CLOSED)                                                 \
             window_start(&s->terms, as_doubles_##name(s, x), RD_BLOCK, absolute);                                      \
-        for (; direct && count - done >= RD_SPAN; done += RD_SPAN) {                                                   \
+        for (; count - done >= RD_SPAN; done += RD_SPAN) {                                                             \
             set_after(s, (count - done - RD_SPAN) * sizeof(T));                                                        \
-            if (!window_try(&s->terms, x + done, RD_SPAN, element, absolute))                                          \
+            if (!(direct ? window_try(&s->terms, x + done, RD_SPAN, element, absolute)                                 \
+                         : add_span_##name(s, transform, x + done, y ? y + done : NULL)))                              \
                 for (size_t i = 0; i < RD_SPAN; i += RD_BLOCK)                                                         \
-                    block_##name(s, transform, x + done + i, NULL, RD_BLOCK);                                          \
+                    block_##name(s, transform, x + done + i, y ? y + done + i : NULL, RD_BLOCK);                       \
         }                                                                                                              \
         for (; count - done >= RD_BLOCK; done += RD_BLOCK) {                                                           \
             set_after(s, (count - done - RD_BLOCK) * sizeof(T));                                                       \

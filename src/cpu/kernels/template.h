@@ -15,6 +15,9 @@
  *   multiply_exactly(x, y, n, product, error)
  *       product[i] + error[i] = x[i] * y[i], n a multiple of RD_LANES, product and error aligned to 64 bytes; false if
  *       one of these might not hold, or a product is not finite
+ *   add_product_block(w, errors, x, y, n, element)
+ *       optional, with HAS_PRODUCT_BLOCK: adds products to two slices of a window, and the rounding errors of those of doubles to two
+ *       of another; as add_block()
  *   brief(x, n, element, absolute, high, low)
  *       optional, with HAS_BRIEF: always inline; `brief` of cpu/kernels.h, of more than FEW elements
  *
