@@ -139,11 +139,13 @@ def whole_arrays(op: str, dtype: str, exponents: list[int]) -> Rows:
     import numpy
 
     torch, xsum = optional("torch"), optional("xsum")
+    theirs = numpy.linalg.norm if op == "norm" else getattr(numpy, op)
     for exponent in exponents:
         x = random(2**exponent, dtype=dtype)
+        inputs = (x, x[::-1].copy()) if op == "dot" else (x,)
         calls: dict[str, Call] = {
-            "pyreduct": lambda x=x: getattr(pyreduct, op)(x),  # type: ignore[misc]
-            "numpy": lambda x=x: getattr(numpy, op)(x),  # type: ignore[misc]
+            "pyreduct": lambda inputs=inputs: getattr(pyreduct, op)(*inputs),  # type: ignore[misc]
+            "numpy": lambda inputs=inputs: theirs(*inputs),  # type: ignore[misc]
         }
         if torch and op in ("sum", "mean"):
             calls["torch"] = getattr(torch.from_numpy(x), op)
@@ -274,7 +276,7 @@ def tables(quick: bool) -> Iterator[tuple[str, Rows]]:
     exponents = [7, 10, 12] if quick else [7, 10, 12, 14, 16, 18, 20, 22]
     yield "Calls for 8 elements, or 8 x 8", small_calls()
     yield "Lists, by numbers", lists([2, 5, 8] if quick else [2, 4, 6, 8, 10, 12, 14])
-    for op, dtype in (("sum", "float64"), ("sum", "float32"), ("mean", "float64"), ("var", "float64")):
+    for op, dtype in (("sum", "float64"), ("sum", "float32"), ("mean", "float64"), ("var", "float64"), ("norm", "float64"), ("dot", "float64")):
         yield f"{op} of {dtype}, by elements", whole_arrays(op, dtype, exponents)
     for dtype in ("float64", "float32"):
         yield f"sum of {dtype} along axes", axes(dtype, 16 if quick else 1)
