@@ -149,8 +149,8 @@ void again_forget(struct state *state);
 
 /* plan.c: executions without the interpreter's lock, if they are long */
 reduct_status plan_execute(PyObject *plan, const void *const *inputs, void *const *results, reduct_error *error);
-reduct_status plan_queue(PyObject *plan, const void *const *inputs, void *const *results, bool check,
-                         void *workspace, void *stream, reduct_error *error);
+reduct_status plan_queue(PyObject *plan, const void *const *inputs, void *const *results, bool check, void *workspace,
+                         void *stream, reduct_error *error);
 size_t plan_workspace(PyObject *plan);
 
 /* plan.c, accumulator.c, table.c */

@@ -11,10 +11,10 @@ struct rd_cuda_channel {
     struct rd_cuda_partial *partial; /* page-locked: kernels write it where the host reads it */
     void *staging;                   /* page-locked, RD_CUDA_STAGE_BYTES; null until data come from the host */
     rd_cu_address buffer;            /* as much on the device */
-    rd_cu_address failures;          /* words that kernels report failures in (kernels/many.h), UINT64_MAX between calls */
-    uint64_t *failed;                /* page-locked, as many: null with those until a call asks for them */
+    rd_cu_address failures; /* words that kernels report failures in (kernels/many.h), UINT64_MAX between calls */
+    uint64_t *failed;       /* page-locked, as many: null with those until a call asks for them */
     size_t failure_room;
-    struct rd_cuda_channel *next;    /* of those that are free */
+    struct rd_cuda_channel *next; /* of those that are free */
 };
 
 /* A channel that nobody else uses, with staging memory if asked for. With the context current. To be given back, or, after
