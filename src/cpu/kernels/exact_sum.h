@@ -226,9 +226,11 @@ ALWAYS_INLINE const double *add_elements(struct rd_scratch *s, const void *x, si
     return add_elements_again(s, x, n, element, absolute);
 }
 
-/* Copies of pairs that are finite, or that add nothing. Squares stay pairs of the same. */
+/* Copies of pairs that are finite, or that add nothing; where all are finite, the pairs themselves. Squares stay pairs of the same. */
 static void take_finite(struct rd_scratch *s, const double **x, const double **y, size_t n) {
     bool square = *x == *y;
+    if (all_finite(*x, n) && (square || all_finite(*y, n)))
+        return;
     if (*x != s->clean[0])
         memcpy(s->clean[0], *x, n * sizeof **x);
     memcpy(s->clean[1], *y, n * sizeof **y);
@@ -305,8 +307,7 @@ static size_t add_products_at_once(struct rd_scratch *s, struct rd_window *w, co
 static const double *add_products_apart(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
                                         size_t n) {
     if (stays_binned(w, n)) {
-        if (!all_finite(x, n) || (x != y && !all_finite(y, n)))
-            take_finite(s, &x, &y, n);
+        take_finite(s, &x, &y, n);
         add_far_products(s, w->sum, x, y, n);
         return y;
     }
