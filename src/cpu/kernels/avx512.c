@@ -47,6 +47,21 @@ static inline __attribute__((always_inline)) __m512d one(void) {
     return value;
 }
 
+/* Adds the high part of v to a slice; returns the rest. */
+static inline __attribute__((always_inline)) __m512d split(__m512d *slice, __m512d v, __m512d times) {
+    const __m512d sum = _mm512_fmadd_round_pd(v, times, *slice, QUIETLY),
+                  rest = _mm512_fmsub_pd(v, times, _mm512_sub_pd(sum, *slice));
+    *slice = sum;
+    return rest;
+}
+
+/* a * b rounded; what is missing goes to `error`. */
+static inline __attribute__((always_inline)) __m512d multiply_quietly(__m512d a, __m512d b, __m512d *error) {
+    const __m512d product = _mm512_mul_round_pd(a, b, QUIETLY);
+    *error = _mm512_fmsub_pd(a, b, product);
+    return product;
+}
+
 /* One block in `slices` slices, a constant: S takes the high part of a term, T the high part of the rest, and so on. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
                                                             reduct_type element, bool absolute) {
@@ -68,11 +83,8 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
             if (absolute)
                 rest = _mm512_abs_pd(rest);
 #pragma GCC unroll 3
-            for (int k = 0; k < slices - 1; k++) {
-                __m512d sum = _mm512_fmadd_round_pd(rest, times, S[k][j], QUIETLY);
-                rest = _mm512_fmsub_pd(rest, times, _mm512_sub_pd(sum, S[k][j]));
-                S[k][j] = sum;
-            }
+            for (int k = 0; k < slices - 1; k++)
+                rest = split(&S[k][j], rest, times);
             S[slices - 1][j] = _mm512_add_pd(S[slices - 1][j], rest);
         }
     }
@@ -91,13 +103,6 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
         for (int j = 0; j < VECTORS; j++)
             _mm512_store_pd(&w->lane[k][8 * j], S[k][j]);
     return true;
-}
-
-/* Adds v to two slices. */
-static inline __attribute__((always_inline)) void split(__m512d *high, __m512d *low, __m512d v, __m512d times) {
-    const __m512d sum = _mm512_fmadd_round_pd(v, times, *high, QUIETLY);
-    *low = _mm512_add_pd(*low, _mm512_fmsub_pd(v, times, _mm512_sub_pd(sum, *high)));
-    *high = sum;
 }
 
 /* Products take two slices, and what rounding leaves of those of doubles two more: all are formed without going through memory. */
@@ -126,11 +131,12 @@ static inline __attribute__((always_inline)) bool add_product_block(struct rd_wi
                 if (x != y)
                     READ_AHEAD(of_y, last_y);
             }
-            const __m512d a = (__m512d)load_doubles(of_x, element), b = (__m512d)load_doubles(of_y, element),
-                          product = _mm512_mul_round_pd(a, b, QUIETLY);
-            split(&S[0][0][j], &S[0][1][j], product, times);
-            if (used > 1)
-                split(&S[1][0][j], &S[1][1][j], _mm512_fmsub_pd(a, b, product), times);
+            __m512d part[2];
+            part[0] =
+                multiply_quietly((__m512d)load_doubles(of_x, element), (__m512d)load_doubles(of_y, element), &part[1]);
+#pragma GCC unroll 2
+            for (int t = 0; t < used; t++)
+                S[t][1][j] = _mm512_add_pd(S[t][1][j], split(&S[t][0][j], part[t], times));
         }
     for (int t = 0; t < used; t++)
         for (int j = 0; j < VECTORS; j++)
@@ -228,13 +234,7 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
         BARRIER(T[j]);
     }
     size_t i = 0;
-#define ADD_BRIEF(term)                                                                                                \
-    do {                                                                                                               \
-        __m512d rest = absolute ? _mm512_abs_pd(term) : (term);                                                        \
-        __m512d sum = _mm512_fmadd_round_pd(rest, times, S[j], QUIETLY);                                               \
-        T[j] = _mm512_add_pd(T[j], _mm512_fmsub_pd(rest, times, _mm512_sub_pd(sum, S[j])));                            \
-        S[j] = sum;                                                                                                    \
-    } while (0)
+#define ADD_BRIEF(term) T[j] = _mm512_add_pd(T[j], split(&S[j], absolute ? _mm512_abs_pd(term) : (term), times))
     for (; n - i >= RD_LANES; i += RD_LANES)
 #pragma GCC unroll 4
         for (size_t j = 0; j < VECTORS; j++)
@@ -277,20 +277,8 @@ static bool trial_open(int e, struct trial_slices *c) {
     return true;
 }
 
-#define trial_split(S, T, v, factor)                                                                                   \
-    do {                                                                                                               \
-        const __m512d old_ = (__m512d) * (S),                                                                          \
-                      sum_ = _mm512_fmadd_round_pd((__m512d)(v), (__m512d)(factor), old_, QUIETLY);                    \
-        *(T) += (doubles)_mm512_fmsub_pd((__m512d)(v), (__m512d)(factor), _mm512_sub_pd(sum_, old_));                  \
-        *(S) = (doubles)sum_;                                                                                          \
-    } while (0)
-
-static inline __attribute__((always_inline)) __m512d square(__m512d v, __m512d *error) {
-    __m512d product = _mm512_mul_round_pd(v, v, QUIETLY);
-    *error = _mm512_fmsub_pd(v, v, product);
-    return product;
-}
-#define trial_square(v, error) (doubles) square((__m512d)(v), (__m512d *)(error))
+#define trial_split(S, T, v, factor) (*(T) += (doubles)split((__m512d *)(S), (__m512d)(v), (__m512d)(factor)))
+#define trial_square(v, error)       (doubles) multiply_quietly((__m512d)(v), (__m512d)(v), (__m512d *)(error))
 
 static inline __attribute__((always_inline)) __m512d add_across(__m512d a, __m512d b) {
     return _mm512_add_pd(_mm512_shuffle_f64x2(a, b, 0x88), _mm512_shuffle_f64x2(a, b, 0xdd));
