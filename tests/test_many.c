@@ -240,6 +240,7 @@ static void choose_layout(struct many *many) {
 static void choose_segments(struct many *many, bool offsets) {
     many->segmented = true;
     many->twice = false;
+    many->first[0] = many->first[1] = 0;
     many->span = 1 + rng_below(&many->rng, 3000);
     many->results = rng_below(&many->rng, 60);
     many->result_first = 0;
@@ -267,6 +268,7 @@ static void choose_long_segments(struct many *many, bool offsets) {
     uint64_t at = rng_below(rng, 5), r = 0;
     many->segmented = many->twice = true;
     many->span = SPAN;
+    many->first[0] = many->first[1] = 0;
     many->result_first = 0;
     many->results = kind == 4 ? 12 + rng_below(rng, 12) : FEW[rng_below(rng, sizeof FEW / sizeof *FEW)];
     const uint64_t longest = rng_below(rng, many->results);
@@ -283,6 +285,33 @@ static void choose_long_segments(struct many *many, bool offsets) {
     }
     many->result_span = many->results;
     choose_mask(many, 0, many->span);
+}
+
+/* Segments that follow each other, in an array that begins anywhere: short ones; of lengths around that of a device's tile; of any
+ * length, of which one is long now and then; or each twice as long as the next. */
+static void choose_neighbours(struct many *many) {
+    struct rng *rng = &many->rng;
+    const uint64_t kind = rng_below(rng, 5), elements = SPAN - 8 - rng_below(rng, 3) * rng_below(rng, SPAN / 3),
+                   shortest = rng_below(rng, 2), rare = 1 + rng_below(rng, 40);
+    uint64_t at = rng_below(rng, 3) ? 0 : rng_below(rng, 100), r = 0, falls = elements / 2;
+    many->segmented = many->twice = true;
+    many->first[0] = many->first[1] = (int64_t)rng_below(rng, 9);
+    many->span = elements;
+    many->result_first = 0;
+    for (; r < SPAN / 8 && at < elements; r++, falls /= 2) {
+        const uint64_t left = elements - at, length = kind == 0 ? shortest + rng_below(rng, 40)
+                                                      : kind == 1
+                                                          ? ((uint64_t)128 << rng_below(rng, 4)) + rng_below(rng, 3) - 1
+                                                      : kind == 2 ? rng_below(rng, rng_below(rng, rare) ? 50 : 6000)
+                                                      : kind == 3 ? shortest + falls
+                                                                  : rng_below(rng, 2) * rng_below(rng, 9);
+        many->begin[r] = at;
+        many->end[r] = at = at + (length < left ? length : left);
+        if (rng_below(rng, 3000) == 0) /* others have what is left */
+            break;
+    }
+    many->results = many->result_span = r;
+    many->mask = REDUCT_MASK_NONE;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -307,7 +336,8 @@ static uint64_t gather(struct many *many, uint64_t result) {
     if (many->segmented) {
         count = many->end[result] - many->begin[result];
         for (int i = 0; i < 2; i++)
-            memcpy(many->gathered[i], many->memory[i] + many->begin[result] * size, count * size);
+            memcpy(many->gathered[i], many->memory[i] + (many->begin[result] + (uint64_t)many->first[i]) * size,
+                   count * size);
         for (uint64_t i = 0; i < count; i++)
             many->counts[i] = mask_counts(many, (int64_t)(many->begin[result] + i));
         return count;
@@ -450,7 +480,7 @@ static void run_plan(struct many *many, const char *device, bool offsets, struct
     reduct_outcome *outcomes[REDUCTIONS_MOST];
     bool any = false;
     for (unsigned i = 0; i < many->inputs; i++)
-        inputs[i] = many->memory[i] + (many->segmented ? 0 : many->first[i] * (int64_t)many->type->size);
+        inputs[i] = many->memory[i] + many->first[i] * (int64_t)many->type->size;
     if (many->segmented) {
         put_bounds(many, index, offsets, begins, ends);
         inputs[many->inputs] = begins;
@@ -581,6 +611,7 @@ static struct many *start(uint64_t stream) {
     many->rng = rng_of(test_seed() + stream);
     for (int i = 0; i < 2; i++) {
         many->memory[i] = test_alloc(SPAN * 8);
+        memset(many->memory[i], 0, SPAN * 8);
         many->gathered[i] = test_alloc(SPAN * 8);
     }
     many->gathered_filled = test_alloc(SPAN * 8);
@@ -663,6 +694,49 @@ static void long_segments(void **state) {
             choose_reductions(many, device);
         }
         check_case(many, device, offsets);
+    }
+    stop(many);
+}
+
+/* Sums of floats that a device reads as they lie: of one distribution, of several in turn, with zeros of either sign, or with a few that
+ * are not finite or far away. */
+static void neighbouring_segments(void **state) {
+    (void)state;
+    static const reduct_operator OPERATORS[] = {REDUCT_SUM, REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1};
+    const char *devices[TEST_MAX_DEVICES];
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t device_count = test_devices(devices), element_count = test_elements(elements);
+    struct many *many = start(11);
+    struct rng *rng = &many->rng;
+    for (uint64_t rounds = test_scaled(1200, test_fewest(60)); rounds-- > 0;) {
+        const struct test_type *type;
+        do
+            type = elements[rng_below(rng, element_count)];
+        while (type->class != FLOAT);
+        const char *device = devices[rng_below(rng, device_count)];
+        const reduct_operator op = OPERATORS[rng_below(rng, sizeof OPERATORS / sizeof *OPERATORS)];
+        many->reductions = many->inputs = 1;
+        many->reduction[0] = (reduct_reduction){.op = op,
+                                                .element = type->type,
+                                                .result = test_pick_result(rng, op, type->type),
+                                                .nan = (reduct_nan)rng_below(rng, 3)};
+        if (!is_served(device, many->reduction))
+            continue;
+        choose_neighbours(many);
+        fill(many, &type, 1);
+        if (rng_below(rng, 3))
+            distribution_named("normal")->fill(rng, type, many->memory[0], NULL, many->span);
+        const uint64_t kind = rng_below(rng, 4), from = rng_below(rng, many->span);
+        if (kind == 0)
+            for (uint64_t i = from; i < many->span && i < from + 3000; i++)
+                values_put(type, many->memory[0], i, rng_below(rng, 9) ? -0.0 : 0.0);
+        else if (kind == 1)
+            for (uint64_t i = from; i < many->span; i += 1 + rng_below(rng, 9000))
+                values_put(type, many->memory[0], i,
+                           rng_below(rng, 3)   ? 0x1p-20
+                           : rng_below(rng, 2) ? (double)NAN
+                                               : HUGE_VAL);
+        check_case(many, device, true);
     }
     stop(many);
 }
@@ -1515,15 +1589,139 @@ static void whole_outcomes(void **state) {
     reduct_plan_destroy(plan);
 }
 
+/* Segments that follow each other in an array that no cache holds, with outcomes: executed twice each, with right offsets and with
+ * some that do not ascend, or lie outside, and then once more with right ones. The oracle is the CPU, whose results are those of others (neighbouring_segments). */
+struct ranges {
+    int64_t *offsets;
+    uint64_t count, elements;
+};
+
+static struct ranges choose_ranges(struct rng *rng, uint64_t elements) {
+    struct ranges ranges = {test_alloc((elements / 8 + 2) * sizeof *ranges.offsets), 0, elements};
+    const uint64_t usual = (uint64_t)16 << rng_below(rng, 8), longest = (uint64_t)1 << rng_below(rng, 24);
+    uint64_t at = rng_below(rng, 2) * rng_below(rng, 70);
+    for (ranges.offsets[0] = (int64_t)at; ranges.count < elements / 8 && at < elements;) {
+        uint64_t length = rng_below(rng, usual);
+        if (rng_below(rng, 2000) == 0)
+            length = rng_below(rng, longest + 1);
+        at += length < elements - at ? length : elements - at;
+        ranges.offsets[++ranges.count] = (int64_t)at;
+    }
+    return ranges;
+}
+
+static void disorder(struct rng *rng, const struct ranges *ranges) {
+    for (uint64_t left = 1 + rng_below(rng, 4); left-- > 0;) {
+        int64_t *one = &ranges->offsets[rng_below(rng, ranges->count + 1)];
+        switch (rng_below(rng, 4)) {
+        case 0:
+            *one = -1 - (int64_t)rng_below(rng, 100);
+            break;
+        case 1:
+            *one = (int64_t)(ranges->elements + 1 + rng_below(rng, 100));
+            break;
+        case 2:
+            *one = 0;
+            break;
+        default:
+            *one = (int64_t)rng_below(rng, ranges->elements + 1);
+        }
+    }
+}
+
+/* Returns the number of the first segment that is none, or UINT64_MAX. */
+static uint64_t execute_ranges(reduct_plan *plan, const struct test_type *type, const void *x,
+                               const struct ranges *ranges, unsigned char **results, reduct_outcome **outcomes) {
+    reduct_error error = {.index = UINT64_MAX};
+    *results = test_alloc(ranges->count * type->size);
+    *outcomes = test_alloc(ranges->count * sizeof **outcomes);
+    memset(*results, ORACLE_UNTOUCHED, ranges->count * type->size);
+    memset(*outcomes, ORACLE_UNTOUCHED, ranges->count * sizeof **outcomes);
+    const reduct_status status =
+        reduct_plan_execute_each(plan, (const void *[]){x, ranges->offsets}, (void *[]){*results},
+                                 (reduct_outcome *[]){*outcomes}, NULL, &error);
+    test_status(status, error.index == UINT64_MAX ? REDUCT_OK : REDUCT_ERROR_ARGUMENT);
+    return error.index;
+}
+
+static void segments_of_much(void **state) {
+    (void)state;
+    enum { BYTES = 16 << 20 };
+    static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_F64, REDUCT_BF16, REDUCT_F16};
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices);
+    struct rng rng = rng_of(test_seed() + 12);
+    unsigned char *x = test_alloc(BYTES);
+    for (uint64_t round = 0, rounds = test_scaled(24, 4); round < rounds; round++) {
+        const struct test_type *type = test_type(TYPES[round % 4]);
+        const uint64_t elements = BYTES / type->size;
+        const reduct_reduction reduction = {.op = rng_below(&rng, 2) ? REDUCT_SUM : REDUCT_MEAN, .element = type->type};
+        const char *device = devices[rng_below(&rng, device_count)];
+        struct ranges ranges = choose_ranges(&rng, elements);
+        int64_t *right = test_alloc((ranges.count + 1) * sizeof *right);
+        memcpy(right, ranges.offsets, (ranges.count + 1) * sizeof *right);
+        const reduct_segments parts = {.count = ranges.count, .elements = elements, .index = REDUCT_I64};
+        reduct_plan_options options = {
+            .reductions = &reduction, .reduction_count = 1, .kind = REDUCT_SEGMENTS, .segments = &parts};
+        reduct_plan *on_device = NULL, *on_cpu = NULL;
+        const struct distribution *wide = distribution_named("60_binades");
+        (rng_below(&rng, 3) || !distribution_suits(wide, type) ? distribution_named("normal") : wide)
+            ->fill(&rng, type, x, NULL, elements);
+        for (uint64_t i = rng_below(&rng, elements); i < elements && rng_below(&rng, 3);
+             i += 1 + rng_below(&rng, elements / 9))
+            values_put(type, x, i, rng_below(&rng, 2) ? 0x1p-60 : (double)INFINITY);
+        test_status(reduct_plan_create(&options, &on_cpu, NULL), REDUCT_OK);
+        options.device = device;
+        test_status(reduct_plan_create(&options, &on_device, NULL), REDUCT_OK);
+        for (int time = 0; time < 5; time++) {
+            unsigned char *results[2];
+            reduct_outcome *outcomes[2];
+            if (time == 2)
+                disorder(&rng, &ranges);
+            if (time == 4)
+                memcpy(ranges.offsets, right, (ranges.count + 1) * sizeof *right);
+            const uint64_t wrong = execute_ranges(on_cpu, type, x, &ranges, &results[0], &outcomes[0]);
+            if (execute_ranges(on_device, type, x, &ranges, &results[1], &outcomes[1]) != wrong)
+                test_fail("%s: another segment than number %llu is none", device, (unsigned long long)wrong);
+            for (uint64_t r = 0; r < ranges.count; r++)
+                if (memcmp(results[0] + r * type->size, results[1] + r * type->size, type->size) ||
+                    memcmp(&outcomes[0][r], &outcomes[1][r], sizeof **outcomes))
+                    test_fail("%s of %s on %s, execution %d: segment %llu of %llu, %lld to %lld",
+                              reduct_operator_name(reduction.op), type->name, device, time, (unsigned long long)r,
+                              (unsigned long long)ranges.count, (long long)ranges.offsets[r],
+                              (long long)ranges.offsets[r + 1]);
+            for (int i = 0; i < 2; i++) {
+                free(results[i]);
+                free(outcomes[i]);
+            }
+        }
+        reduct_plan_destroy(on_cpu);
+        reduct_plan_destroy(on_device);
+        free(ranges.offsets);
+        free(right);
+    }
+    free(x);
+}
+
 int main(void) {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),           cmocka_unit_test(segments),
-                                       cmocka_unit_test(rows_and_columns), cmocka_unit_test(columns_of_few),
-                                       cmocka_unit_test(several),          cmocka_unit_test(large),
-                                       cmocka_unit_test(cut_results),      cmocka_unit_test(one_long_segment),
-                                       cmocka_unit_test(refused_plans),    cmocka_unit_test(refused_segments),
-                                       cmocka_unit_test(whole_outcomes),   cmocka_unit_test(long_rows_and_columns),
-                                       cmocka_unit_test(long_segments),    cmocka_unit_test(large_terms_of_pieces),
-                                       cmocka_unit_test(negative_zeros),   cmocka_unit_test(halves_that_fill_digits),
-                                       cmocka_unit_test(columns_far_apart)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),
+                                       cmocka_unit_test(segments),
+                                       cmocka_unit_test(rows_and_columns),
+                                       cmocka_unit_test(columns_of_few),
+                                       cmocka_unit_test(several),
+                                       cmocka_unit_test(large),
+                                       cmocka_unit_test(cut_results),
+                                       cmocka_unit_test(one_long_segment),
+                                       cmocka_unit_test(refused_plans),
+                                       cmocka_unit_test(refused_segments),
+                                       cmocka_unit_test(whole_outcomes),
+                                       cmocka_unit_test(long_rows_and_columns),
+                                       cmocka_unit_test(long_segments),
+                                       cmocka_unit_test(large_terms_of_pieces),
+                                       cmocka_unit_test(negative_zeros),
+                                       cmocka_unit_test(halves_that_fill_digits),
+                                       cmocka_unit_test(columns_far_apart),
+                                       cmocka_unit_test(neighbouring_segments),
+                                       cmocka_unit_test(segments_of_much)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

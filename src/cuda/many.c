@@ -30,6 +30,7 @@ struct kernel {
     char ring_image[32];
     unsigned ring_bytes; /* of an element; else 0 */
     bool ring_cuts_rows, ring_takes_columns;
+    char span_image[32]; /* kernels for segments that follow each other (many_spans.cuh); empty if there are none */
 };
 
 /* Words of a table for the exact sums of a result. */
@@ -59,6 +60,8 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.ring_cuts_rows = element->bytes == 2 || !of_elements;
         kernel.ring_takes_columns = true;
         snprintf(kernel.ring_image, sizeof kernel.ring_image, "kernels/many_ringed_%s", element->name);
+        if (of_elements)
+            snprintf(kernel.span_image, sizeof kernel.span_image, "kernels/many_spans_%s", element->name);
         break;
     case RD_INTEGER_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
@@ -396,6 +399,45 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
     return true;
 }
 
+/* Whether segments that follow each other are reduced by spans of the array. */
+static bool suits_spans(const struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
+                        unsigned bytes, const struct rd_cuda_device *device) {
+    const struct rd_cuda_many *to = &pass->masked.many;
+    return kernel->span_image[0] && to->cutting && !many->mask && device->capability >= RD_CUDA_NEWER &&
+           to->limit * bytes >= (uint64_t)device->l2_bytes / RD_CUDA_SPAN_CACHE_PART && to->results &&
+           to->limit / to->results <= RD_CUDA_SPAN_EACH_MOST;
+}
+
+/* Adds the kernel that does, if the device has room for it. */
+static void take_spans(struct rd_cuda_context *context, struct rd_cuda_pass *pass, const struct kernel *kernel,
+                       unsigned bytes) {
+    struct rd_cuda_many *to = &pass->masked.many;
+    const rd_cuda_driver *driver = context->device->driver;
+    const unsigned least = log2_for(RD_CUDA_SPAN_TILE_BYTES / bytes), usual = log2_for(RD_CUDA_SPAN_BYTES / bytes),
+                   few = log2_for(rd_divide_up(to->limit, RD_CUDA_SPANS_MOST)), most = few > usual ? few : usual;
+    const uint64_t wanted =
+        (uint64_t)context->device->multiprocessors * RD_CUDA_RESIDENT_MANY * RD_CUDA_WARPS * RD_CUDA_SPAN_WARPS;
+    const unsigned log2 = log2_for(rd_divide_up(to->limit, wanted));
+    rd_cu_function function;
+    int resident = 0;
+    char name[64];
+    snprintf(name, sizeof name, "many_spans_%s", kernel->name);
+    if (rd_cuda_kernel(context, kernel->span_image, name, &function, NULL) != REDUCT_OK ||
+        driver->cuFuncSetAttribute(function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, RD_CUDA_SPAN_RING_BYTES) !=
+            RD_CU_SUCCESS ||
+        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, RD_CUDA_THREADS,
+                                                            RD_CUDA_SPAN_RING_BYTES) != RD_CU_SUCCESS ||
+        resident < RD_CUDA_RINGED_LEAST)
+        return;
+    to->span_log2 = (uint8_t)(log2 < least ? least : log2 > most ? most : log2);
+    const uint64_t blocks = rd_divide_up((to->limit >> to->span_log2) + 1, RD_CUDA_WARPS),
+                   most_blocks = (uint64_t)context->device->multiprocessors * RD_CUDA_MANY_BLOCKS;
+    pass->span_blocks = (unsigned)(blocks < most_blocks ? blocks : most_blocks);
+    pass->spans = function;
+    pass->list_bytes += RD_CUDA_CUT_RUNS_MOST(to->limit, to->span_log2) * RD_CUDA_CUT_LONG_WORDS * sizeof(uint64_t);
+    pass->table_bytes += RD_CUDA_CUT_SPANS(to->limit, to->span_log2) * to->table_words * sizeof(uint64_t);
+}
+
 /* How many blocks take parts of the same results, in each of so many rounds: where it ends soonest, of those that are there at once. In
  * tiles of a warp. */
 static uint64_t blocks_of_round(uint64_t rounds, uint64_t tiles, uint64_t at_once) {
@@ -488,6 +530,9 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
                    (unsigned)context->device->multiprocessors);
     snprintf(name, sizeof name, "%s%s_%s", many->mask ? "masked" : "many",
              way_of(pass, many, &kernel, rd_type(reduction->element)->bytes), kernel.name);
+    const unsigned bytes = (unsigned)rd_type(reduction->element)->bytes;
+    if (!open && suits_spans(pass, many, &kernel, bytes, context->device))
+        take_spans(context, pass, &kernel, bytes);
     return find_kernel(context, kernel.image, name, pass, error);
 }
 
@@ -679,21 +724,38 @@ static void set_addresses(struct rd_cuda_many *many, const struct rd_many *plan,
     many->keeps = addresses->keeps;
 }
 
+/* Queues one of the launches that take what was put off. */
+static rd_cu_result launch_rest(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass, void *parameter,
+                                rd_cu_stream stream) {
+    return rd_cuda_start_kernel(context->device->driver, pass->function, pass->overlaps, pass->cut_blocks,
+                                RD_CUDA_THREADS, 0, stream, parameter);
+}
+
+/* By spans of the array: a segment is then cut only if it is longer than one, which takes less room in lists. */
+static rd_cu_result launch_spans(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
+                                 struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
+    many->cut_log2 = many->span_log2 > many->cut_log2 ? many->span_log2 : many->cut_log2;
+    const rd_cu_result result = rd_cuda_start_kernel(context->device->driver, pass->spans, false, pass->span_blocks,
+                                                     RD_CUDA_THREADS, RD_CUDA_SPAN_RING_BYTES, stream, parameter);
+    many->cutting = RD_CUDA_CUTS_RUNS;
+    return result == RD_CU_SUCCESS ? launch_rest(context, pass, parameter, stream) : result;
+}
+
 /* Queues a pass, and, where segments may be put off, the launch that takes them: a warp each, or a piece of each. `parameter` begins
  * with `many`. */
 static rd_cu_result launch_pass(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
                                 struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
-    const rd_cuda_driver *driver = context->device->driver;
-    const rd_cu_result result = rd_cuda_start_kernel(driver, pass->function, false, pass->blocks, RD_CUDA_THREADS,
-                                                     pass->ring_bytes, stream, parameter);
+    const rd_cu_result result = pass->spans && !many->ends
+                                    ? launch_spans(context, pass, many, parameter, stream)
+                                    : rd_cuda_start_kernel(context->device->driver, pass->function, false, pass->blocks,
+                                                           RD_CUDA_THREADS, pass->ring_bytes, stream, parameter);
     if (result != RD_CU_SUCCESS || !many->cutting)
         return result;
     many->cutting = RD_CUDA_CUTS_TAKE;
     many->lanes = 32;
     many->batch = 1;
     many->pieces = 2; /* at least, of some */
-    return rd_cuda_start_kernel(driver, pass->function, pass->overlaps, pass->cut_blocks, RD_CUDA_THREADS, 0, stream,
-                                parameter);
+    return launch_rest(context, pass, parameter, stream);
 }
 
 rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const struct rd_many *plan,

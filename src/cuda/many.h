@@ -14,12 +14,14 @@ struct rd_cuda_pass {
     rd_cu_function function;
     struct rd_cuda_masked masked; /* of which launches without a mask take `many` */
     unsigned blocks;
-    bool may_be_vectors;               /* where inputs are aligned */
-    unsigned ring_bytes;               /* dynamic shared memory for rings; 0: the kernel has none */
-    size_t table_bytes;                /* that are zero before and after */
-    size_t list_bytes;                 /* of segments that are put off; 0: none is */
-    unsigned cut_blocks;               /* of the launch that takes these */
-    bool overlaps;                     /* and that may begin while the one before ends */
+    bool may_be_vectors;  /* where inputs are aligned */
+    unsigned ring_bytes;  /* dynamic shared memory for rings; 0: the kernel has none */
+    size_t table_bytes;   /* that are zero before and after */
+    size_t list_bytes;    /* of segments that are put off; 0: none is */
+    unsigned cut_blocks;  /* of the launch that takes these */
+    bool overlaps;        /* and that may begin while the one before ends */
+    rd_cu_function spans; /* what offsets are reduced by instead, or null; and its blocks */
+    unsigned span_blocks;
     uint64_t came;                     /* of passes that are left open: pieces */
     struct rd_cuda_groups_pass groups; /* of plans over groups, instead of the function and what it is told */
 };

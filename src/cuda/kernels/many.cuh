@@ -192,7 +192,8 @@ struct Meeting {
 /* What a warp keeps of its task, in shared memory, where it costs no registers. */
 struct OfTask {
     Meeting meeting;
-    u64 tasks, longs, pieces; /* of a launch that takes what was put off */
+    u64 tasks, longs, pieces; /* of a launch that takes what was put off; `longs` may be of runs */
+    bool any, all;            /* something was; tasks are all segments, since offsets do not ascend */
     unsigned put_off;         /* lanes whose results are */
 };
 __device__ __forceinline__ OfTask &of_task() {
@@ -247,48 +248,66 @@ __device__ __noinline__ bool enter(const rd_cuda_many &many, u64 result, u64 cou
     return false;
 }
 
-/* What was put off: tasks are pieces, then segments that are not cut. By each warp. */
+/* What was put off: tasks are pieces, then segments that are not cut; or those of runs. By each warp. */
 __device__ __noinline__ void count_put_off(const rd_cuda_many &many) {
     const u64 *words = reinterpret_cast<const u64 *>(many.table);
     const u64 full = __ldcg(words + RD_CUDA_CUT_FULL), whole = __ldcg(words + RD_CUDA_CUT_TAKEN_WHOLE);
-    const LongOnes all(full ? ~full : __ldcg(words + RD_CUDA_CUT_TAKEN));
+    const bool of_runs = many.cutting == RD_CUDA_CUTS_RUNS, unordered = __ldcg(words + RD_CUDA_CUT_UNORDERED) != 0;
+    const LongOnes all(of_runs ? __ldcg(words + RD_CUDA_CUT_RUNS) : full ? ~full : __ldcg(words + RD_CUDA_CUT_TAKEN));
     if (lane_index() == 0) {
-        of_task().tasks = all.pieces + min(whole, (u64)RD_CUDA_CUT_WHOLE(many.limit, many.cut_log2));
-        of_task().longs = all.number;
-        of_task().pieces = all.pieces;
+        OfTask &own = of_task();
+        own.longs = all.number;
+        own.pieces = all.pieces;
+        own.any = all.number || whole || unordered || __ldcg(words + RD_CUDA_CUT_RUNS) != 0;
+        own.all = unordered;
+        own.tasks = of_runs     ? unordered ? 0 : all.pieces
+                    : unordered ? many.results
+                                : all.pieces + min(whole, (u64)RD_CUDA_CUT_WHOLE(many.limit, many.cut_log2));
     }
     __syncwarp();
 }
 
-/* Which one a task is: the segment, and where its piece begins. By all lanes. */
-struct Piece {
-    u64 result, begin;
-};
-__device__ __noinline__ Piece find_piece(const rd_cuda_many &many, u64 task) {
-    OfTask &own = of_task();
-    const u64 *list = reinterpret_cast<const u64 *>(many.lists), pieces = own.pieces, longs = own.longs;
-    __syncwarp();
-    if (task >= pieces) {
-        if (lane_index() == 0)
-            own.meeting = {nullptr, 1};
-        __syncwarp();
-        return {__ldcg(list + (task - pieces)), 0};
-    }
-    /* The last that does not begin after it; each lane looks at a part of those that are left. */
-    list += RD_CUDA_CUT_WHOLE(many.limit, many.cut_log2);
+/* Of a list's entries, which have their firsts in ascending order, the last that does not begin after `wanted`; each lane looks at a
+ * part of those that are left. */
+__device__ __forceinline__ const u64 *find_entry(const u64 *list, u64 entries, u64 wanted) {
     u64 low = 0;
 #pragma unroll 1
-    for (u64 left = longs; left > 1;) {
+    for (u64 left = entries; left > 1;) {
         const u64 step = (left + 31) / 32, at = lane_index() * step;
-        const bool before = at < left && __ldcg(list + (low + at) * RD_CUDA_CUT_LONG_WORDS + 1) <= task;
+        const bool before = at < left && __ldcg(list + (low + at) * RD_CUDA_CUT_LONG_WORDS + 1) <= wanted;
         const u64 skipped = (u64)(__popc(__ballot_sync(ALL, before)) - 1) * step;
         low += skipped;
         left = min(step, left - skipped);
     }
-    const u64 *one = list + low * RD_CUDA_CUT_LONG_WORDS, result = __ldcg(one), first = __ldcg(one + 1),
-              next = low + 1 < longs ? __ldcg(one + RD_CUDA_CUT_LONG_WORDS + 1) : pieces;
+    return list + low * RD_CUDA_CUT_LONG_WORDS;
+}
+
+/* Which one a task is: the segment, or the first of several, and where its piece begins. By all lanes. */
+struct Piece {
+    u64 result, begin;
+};
+__device__ __noinline__ Piece find_piece(const rd_cuda_many &many, u64 task, u64 at_a_time) {
+    OfTask &own = of_task();
+    const u64 *list = reinterpret_cast<const u64 *>(many.lists),
+              *longs = list + RD_CUDA_CUT_WHOLE(many.limit, many.cut_log2), pieces = own.pieces;
+    const bool all = own.all;
+    __syncwarp();
+    if (many.cutting == RD_CUDA_CUTS_RUNS) {
+        list += RD_CUDA_CUT_RUNS_AT(many.limit, many.cut_log2, many.piece_log2);
+        const u64 *run = find_entry(list, own.longs, task);
+        return {__ldcg(run) + (task - __ldcg(run + 1)) * at_a_time, 0};
+    }
+    if (all || task >= pieces) {
+        if (lane_index() == 0)
+            own.meeting = {nullptr, 1};
+        __syncwarp();
+        return {all ? task : __ldcg(list + (task - pieces)), 0};
+    }
+    const u64 *one = find_entry(longs, own.longs, task), result = __ldcg(one), first = __ldcg(one + 1),
+              number = (u64)(one - longs) / RD_CUDA_CUT_LONG_WORDS,
+              next = number + 1 < own.longs ? __ldcg(one + RD_CUDA_CUT_LONG_WORDS + 1) : pieces;
     if (lane_index() == 0)
-        own.meeting = {reinterpret_cast<u64 *>(many.table) + RD_CUDA_CUT_EXTRA + low * many.table_words +
+        own.meeting = {reinterpret_cast<u64 *>(many.table) + RD_CUDA_CUT_EXTRA + number * many.table_words +
                            first * many.piece_words,
                        next - first};
     __syncwarp();
@@ -299,9 +318,13 @@ __device__ __noinline__ Piece find_piece(const rd_cuda_many &many, u64 task) {
 __device__ __noinline__ void end_put_off(const rd_cuda_many &many) {
     u64 *words = reinterpret_cast<u64 *>(many.table);
     __syncthreads();
-    if (threadIdx.x == 0 && atomicAdd(words + RD_CUDA_CUT_ENDED, (u64)1) + 1 == gridDim.x)
-        for (int w = 0; w < RD_CUDA_CUT_EXTRA; w++)
-            words[w] = 0;
+    if (threadIdx.x != 0 || atomicAdd(words + RD_CUDA_CUT_ENDED, (u64)1) + 1 != gridDim.x)
+        return;
+    for (int w = 0; w < RD_CUDA_CUT_EXTRA; w++)
+        words[w] = 0;
+    if (of_task().all) /* pieces may have been left that nobody came for */
+        for (u64 w = 0; w < RD_CUDA_CUT_SPANS(many.limit, many.span_log2) * many.table_words; w++)
+            words[RD_CUDA_CUT_SPANS_AT(many.limit, many.piece_log2, many.table_words, many.piece_words) + w] = 0;
 }
 
 /* The mask's entry for a result's first element. */
@@ -365,8 +388,8 @@ template <class State> struct Walk {
     }
 
     __device__ __forceinline__ void start(u64 task, u64 rounds, u64 at_a_time) {
-        if (many.cutting == RD_CUDA_CUTS_TAKE) {
-            const Piece found = find_piece(many, task);
+        if (many.cutting >= RD_CUDA_CUTS_RUNS) {
+            const Piece found = find_piece(many, task, at_a_time);
             first_result = found.result;
             begin = found.begin;
         } else {
@@ -436,14 +459,15 @@ template <class State> struct Walk {
     /* Where the elements end that are reduced of a segment: none are, if it is put off. */
     __device__ __forceinline__ u64 last_of_segment(u64 count, u64 result, bool there) {
         if (many.cutting == RD_CUDA_CUTS_TAKE)
-            return count - begin < 2 * many.piece ? count : begin + many.piece;
+            return of_task().meeting.pieces == 1 || count - begin < 2 * many.piece ? count : begin + many.piece;
         const bool is_long = there && many.cutting && count > (u64)1 << many.cut_log2;
         return __any_sync(ALL, is_long) && put_off(count, result, is_long) ? 0 : count;
     }
 
     /* By all lanes, of which those of some results are long. */
     __device__ __forceinline__ bool put_off(u64 count, u64 result, bool is_long) {
-        bool entered = is_long && lane.place == 0 && enter(many, result, count);
+        bool entered =
+            is_long && (many.cutting == RD_CUDA_CUTS_RUNS || (lane.place == 0 && enter(many, result, count)));
         entered =
             __shfl_sync(ALL, entered, lane_index() & ~(int)(lane.lanes - 1)); /* lanes of a segment lie side by side */
         const unsigned lanes = __ballot_sync(ALL, entered && lane.place == round);
@@ -678,14 +702,14 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
     let_next_come();
     Walk<State> walk(many);
     const Tasks tasks(many, walk);
-    const bool takes = many.cutting == RD_CUDA_CUTS_TAKE;
+    const bool takes = many.cutting >= RD_CUDA_CUTS_RUNS;
     if (takes)
         count_put_off(many);
 #pragma unroll 1
     for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < (takes ? of_task().tasks : many.tasks);
          task += (u64)gridDim.x * WARPS)
         reduce_task(many, shared, walk, tasks, task);
-    if (takes && of_task().tasks)
+    if (many.cutting == RD_CUDA_CUTS_TAKE && of_task().any)
         end_put_off(many);
 }
 

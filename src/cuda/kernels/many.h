@@ -42,6 +42,7 @@ struct rd_cuda_many {
     uint8_t ringed;               /* what a ring would bring is aligned */
     uint8_t cutting;              /* of long segments: one of the following */
     uint8_t cut_log2, piece_log2; /* elements that a segment has at most if it is not put off; of a piece */
+    uint8_t span_log2;            /* of a span, where these are shared out */
     uint32_t piece_words;         /* of each piece in the table, beside table_words of its segment */
     uint64_t *lists;              /* of segments that are put off; they may hold anything before and after */
     struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
@@ -63,15 +64,38 @@ struct rd_cuda_masked {
  * launch reduces them as it does short ones.
  *
  * Room in the lists: the numbers of segments that are not cut, then those of others, each with the number of its first piece. */
-enum { RD_CUDA_CUTS_NONE, RD_CUDA_CUTS_PUT_OFF, RD_CUDA_CUTS_TAKE };
+enum { RD_CUDA_CUTS_NONE, RD_CUDA_CUTS_PUT_OFF, RD_CUDA_CUTS_RUNS, RD_CUDA_CUTS_TAKE };
 #define RD_CUDA_CUT_WHOLE(limit, cut_log2)    ((limit) >> (cut_log2))
 #define RD_CUDA_CUT_LONG(limit, piece_log2)   ((limit) >> (piece_log2) >> 1)
 #define RD_CUDA_CUT_PIECES(limit, piece_log2) ((limit) >> (piece_log2))
 enum { RD_CUDA_CUT_LONG_WORDS = 2 };
 
+/* Where spans of the array are shared out (many_spans.cuh), runs of segments can be put off, too, which a launch between these takes, as
+ * others take all: tasks are of `batch` rounds, the last of each run with some segments after it. They are listed likewise: the first
+ * segment of each, and how many tasks come before it in this list. Each span has a few of them. The table then has room, behind what
+ * others have there, for a cut segment that begins in each span; words hold the sums of so many pieces. */
+enum { RD_CUDA_SPANS_MOST = 1 << 20 };
+enum { RD_CUDA_SPAN_PATIENCE = 2, RD_CUDA_CUT_RUNS_EACH = RD_CUDA_SPAN_PATIENCE + 1 };
+#define RD_CUDA_CUT_SPANS(limit, span_log2) (((limit) >> (span_log2)) + 2)
+#define RD_CUDA_CUT_RUNS_AT(limit, cut_log2, piece_log2)                                                               \
+    (RD_CUDA_CUT_WHOLE(limit, cut_log2) + RD_CUDA_CUT_LONG(limit, piece_log2) * RD_CUDA_CUT_LONG_WORDS)
+#define RD_CUDA_CUT_RUNS_MOST(limit, span_log2) (RD_CUDA_CUT_SPANS(limit, span_log2) * RD_CUDA_CUT_RUNS_EACH)
+#define RD_CUDA_CUT_SPANS_AT(limit, piece_log2, table_words, piece_words)                                              \
+    (RD_CUDA_CUT_EXTRA + RD_CUDA_CUT_LONG(limit, piece_log2) * (table_words) +                                         \
+     RD_CUDA_CUT_PIECES(limit, piece_log2) * (piece_words))
+
 /* The table then begins with words, zero before and after: how many segments were put off that are not cut; how many others,
- * from this bit on, and how many pieces they have; the complement of that when there was no room first; blocks that have ended. */
-enum { RD_CUDA_CUT_TAKEN_WHOLE, RD_CUDA_CUT_TAKEN, RD_CUDA_CUT_FULL, RD_CUDA_CUT_ENDED, RD_CUDA_CUT_EXTRA };
+ * from this bit on, and how many pieces they have; the complement of that when there was no room first; how many runs, and tasks of these, alike; whether all segments are to be taken, since offsets do not
+ * ascend; blocks that have ended. */
+enum {
+    RD_CUDA_CUT_TAKEN_WHOLE,
+    RD_CUDA_CUT_TAKEN,
+    RD_CUDA_CUT_FULL,
+    RD_CUDA_CUT_RUNS,
+    RD_CUDA_CUT_UNORDERED,
+    RD_CUDA_CUT_ENDED,
+    RD_CUDA_CUT_EXTRA
+};
 enum { RD_CUDA_CUT_SHIFT = 40 };
 
 #define RD_CUDA_FAILURE_LATER ((uint64_t)1 << 63)

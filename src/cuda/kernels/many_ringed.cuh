@@ -73,12 +73,15 @@ struct LaneRing {
     }
     /* Every stage ends so, whether anything was ordered or not. */
     __device__ __forceinline__ void end_order() {
-        asm volatile("cp.async.commit_group;" ::: "memory");
+        end_group();
         advance(ordered);
+    }
+    static __device__ __forceinline__ void end_group() {
+        asm volatile("cp.async.commit_group;" ::: "memory");
     }
 
     /* Until the next stage is there, when PENDING later ones may be on their way. */
-    template <int PENDING> __device__ __forceinline__ void await() const {
+    template <int PENDING> static __device__ __forceinline__ void await() {
         asm volatile("cp.async.wait_group %0;" ::"n"(PENDING) : "memory");
     }
     /* Some of its vectors, from one on. */

@@ -604,7 +604,7 @@ template <class S, int TRANSFORM> struct TogetherState {
     static __device__ __forceinline__ bool answer_parted(const Answer &answer, const Parted *parted,
                                                          const Elements &source, u64 result) {
         u64 bits;
-        if (!Sums::template round_parted<AS>(answer.call, parted, bits))
+        if (!Sums::template round_parted<AS>(answer.call, parted, answer.call.count, bits))
             return false;
         Sums::store(answer.call, source.result, bits);
         tell(answer, result, REDUCT_OK, 0);

@@ -832,7 +832,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             fits = Digits(kept.elements, ElementGrid::LOWEST).to_parts(parted[0]);
         if constexpr (OF_PRODUCTS)
             fits = Digits(kept.products, ProductGrid::LOWEST).to_parts(parted[SUMS - 1]) && fits;
-        return fits && round_parted<AS>(call, parted, bits);
+        return fits && round_parted<AS>(call, parted, call.count, bits);
     }
 
     template <int W, int K> static __device__ __forceinline__ void to_words(u64 (&word)[W], const Held<K> &held) {
@@ -1073,13 +1073,13 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
      * -------------------------------------------------------------------------------------------------------------- */
 
     /* A number that is not zero as a float of 32 bits, given a nearby one of 64: rounded as both would be if that lies, in units of
-     * its last place, farther than `off` from where rounding changes. */
+     * its last place, farther than `off` from where rounding changes; of the number itself `off` is 0. */
     static __device__ __forceinline__ bool round_near(double value, unsigned off, u64 &bits) {
         const u64 of_value = (u64)__double_as_longlong(value);
         const unsigned below = (unsigned)of_value & 0x1fffffff, half = 0x10000000;
         const double magnitude = fabs(value);
         bits = __float_as_uint((float)value);
-        return magnitude >= 0x1p-126 && magnitude < 0x1p127 && below - (half - off) > 2 * off;
+        return magnitude >= 0x1p-126 && magnitude < 0x1p127 && (off == 0 || below - (half - off) > 2 * off);
     }
 
     /* Rounds a number to a result of 16 bits. Given a nearby one, as round_near() does for f32; of the number itself `off` is 0. */
@@ -1128,8 +1128,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
     /* A result of 16 bits in little time, as round_parted() has others; false if it takes more. */
     template <int AS>
     static __device__ __forceinline__ bool round_parted_to_half(const rd_cuda_call &call, const Parted *parted,
-                                                                u64 &bits) {
-        const double count = (double)call.count;
+                                                                u64 elements, u64 &bits) {
+        const double count = (double)elements;
         const Rounded sum(parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0]);
         if constexpr (AS == RD_MOMENTS) {
             double value;
@@ -1151,10 +1151,11 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
 
     /* A result in little time; false if it takes more. */
     template <int AS = TRANSFORM>
-    static __device__ __forceinline__ bool round_parted(const rd_cuda_call &call, const Parted *parted, u64 &bits) {
+    static __device__ __forceinline__ bool round_parted(const rd_cuda_call &call, const Parted *parted, u64 elements,
+                                                        u64 &bits) {
         if (IS_HALF<S> && call.result_bytes == 2)
-            return round_parted_to_half<AS>(call, parted, bits);
-        const double count = (double)call.count;
+            return round_parted_to_half<AS>(call, parted, elements, bits);
+        const double count = (double)elements;
         const Rounded sum(parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0]);
         if constexpr (AS == RD_MOMENTS) {
             const double under = call.population ? count : count - 1;
@@ -1173,9 +1174,11 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             double value = sum.sum;
             if (call.finish != RD_ROOT)
                 value /= count;
+            /* Means that are numbers often lie just between two results. */
+            const bool is_mean = call.finish == RD_MEAN && sum.rest == 0 && __fma_rn(value, count, -sum.sum) == 0;
             if (call.finish != RD_MEAN)
                 value = sqrt(value);
-            return call.result_bytes == 4 && round_near(value, 16, bits);
+            return call.result_bytes == 4 && round_near(value, is_mean ? 0 : 16, bits);
         }
     }
 
@@ -1251,7 +1254,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
                                                          const Parted (&parted)[SUMS], const Beside &beside, bool mine,
                                                          u64 result) {
         u64 bits;
-        if (mine && round_parted(many.call, parted, bits)) {
+        if (mine && round_parted(many.call, parted, many.call.count, bits)) {
             store(many.call, (i64)result * many.axis[0].result_stride, bits);
             tell(many, result, REDUCT_OK, 0);
             mine = false;

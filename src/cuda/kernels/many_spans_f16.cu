@@ -1,0 +1,6 @@
+/* Exact sums of segments of f16: see many_spans.cuh. */
+#include "many_spans.cuh"
+
+#if __CUDA_ARCH__ >= 900
+RD_CUDA_SPANS_SUMS(F16)
+#endif
