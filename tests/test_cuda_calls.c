@@ -716,14 +716,14 @@ static void graphs(void **state) {
 
 /* Bounds that change on the device between launches of a graph, which has been told nothing of how long segments are: long ones, of
  * which those that overlap are more than a plan has room for, and short ones. In the plan's own memory, and in a workspace. Sums of small
- * integers, and the first of the largest. */
-static void lengths_of_segments(void **state) {
-    (void)state;
+ * integers, and the first of the largest. Segments are anywhere, or `adjacent`. */
+static void check_lengths(bool adjacent) {
     enum { COUNT = 40000, SEGMENTS = 300, ROUNDS = 5, CAPTURE_GLOBAL = 0 };
     struct rng rng = rng_of(test_seed() + 203);
     const reduct_reduction reductions[2] = {test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT),
                                             test_reduction(REDUCT_ARGMAX, REDUCT_F64, REDUCT_DEFAULT)};
-    const reduct_segments segments = {.count = SEGMENTS, .elements = COUNT, .index = REDUCT_U32, .with_ends = true};
+    const reduct_segments segments = {
+        .count = SEGMENTS, .elements = COUNT, .index = REDUCT_U32, .with_ends = !adjacent};
     const reduct_plan_options options = {.reductions = reductions,
                                          .reduction_count = 2,
                                          .kind = REDUCT_SEGMENTS,
@@ -752,15 +752,19 @@ static void lengths_of_segments(void **state) {
         CU(gpu.cuStreamEndCapture(gpu.stream, &graph));
         CU(gpu.cuGraphInstantiateWithFlags(&exec, graph, 0));
         for (int round = 0; round < ROUNDS; round++) {
-            uint32_t bound[2][SEGMENTS];
+            uint32_t bound[2][SEGMENTS], at = (uint32_t)rng_below(&rng, 50);
             double sum[SEGMENTS];
             uint64_t place[SEGMENTS], words[RD_CUDA_CUT_EXTRA]; /* with which the workspace begins */
             for (size_t s = 0; s < SEGMENTS; s++) {
-                const uint32_t most = rng_below(&rng, 300) < 60 * (uint64_t)round ? COUNT / 4 : 50;
-                bound[0][s] = (uint32_t)rng_below(&rng, COUNT - most);
-                bound[1][s] = bound[0][s] + 1 + (uint32_t)rng_below(&rng, most);
+                const uint32_t usual = rng_below(&rng, 300) < 60 * (uint64_t)round ? COUNT / 4 : 50,
+                               left = COUNT - at - (uint32_t)(SEGMENTS - 1 - s),
+                               most = adjacent && left < usual ? left : usual;
+                bound[0][s] = adjacent ? at : (uint32_t)rng_below(&rng, COUNT - most);
+                at = bound[1][s] = bound[0][s] + 1 + (uint32_t)rng_below(&rng, most);
             }
-            gpu_upload(bounds, bound, sizeof bound);
+            if (adjacent)
+                gpu_upload(bounds + sizeof *bound[1], bound[1], sizeof bound[1]);
+            gpu_upload(bounds, bound, adjacent ? sizeof *bound[0] : sizeof bound);
             CU(gpu.cuGraphLaunch(exec, gpu.stream));
             CU(gpu.driver->cuStreamSynchronize(gpu.stream));
             gpu_download(sum, results, sizeof sum);
@@ -791,6 +795,12 @@ static void lengths_of_segments(void **state) {
     gpu_free(results);
     gpu_free(workspace);
     free(x);
+}
+
+static void lengths_of_segments(void **state) {
+    (void)state;
+    check_lengths(false);
+    check_lengths(true);
 }
 
 /* Masks in device memory, of plans that are queued: rows, and segments whose bounds lie before the mask. As on the CPU. */

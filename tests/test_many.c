@@ -1646,7 +1646,7 @@ static uint64_t execute_ranges(reduct_plan *plan, const struct test_type *type, 
 
 static void segments_of_much(void **state) {
     (void)state;
-    enum { BYTES = 16 << 20 };
+    enum { BYTES = 64 << 20 };
     static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_F64, REDUCT_BF16, REDUCT_F16};
     const char *devices[TEST_MAX_DEVICES];
     const size_t device_count = test_devices(devices);

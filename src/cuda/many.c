@@ -403,7 +403,8 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
 static bool suits_spans(const struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                         unsigned bytes, const struct rd_cuda_device *device) {
     const struct rd_cuda_many *to = &pass->masked.many;
-    return kernel->span_image[0] && to->cutting && !many->mask && device->capability >= RD_CUDA_NEWER &&
+    return kernel->span_image[0] && to->cutting && !many->mask && !many->segments.with_ends &&
+           device->capability >= RD_CUDA_NEWER &&
            to->limit * bytes >= (uint64_t)device->l2_bytes / RD_CUDA_SPAN_CACHE_PART && to->results &&
            to->limit / to->results <= RD_CUDA_SPAN_EACH_MOST;
 }
@@ -434,7 +435,7 @@ static void take_spans(struct rd_cuda_context *context, struct rd_cuda_pass *pas
                    most_blocks = (uint64_t)context->device->multiprocessors * RD_CUDA_MANY_BLOCKS;
     pass->span_blocks = (unsigned)(blocks < most_blocks ? blocks : most_blocks);
     pass->spans = function;
-    pass->list_bytes += RD_CUDA_CUT_RUNS_MOST(to->limit, to->span_log2) * RD_CUDA_CUT_LONG_WORDS * sizeof(uint64_t);
+    pass->list_bytes += RD_CUDA_CUT_RUNS_MOST(to->limit, to->span_log2) * RD_CUDA_CUT_RUN_WORDS * sizeof(uint64_t);
     pass->table_bytes += RD_CUDA_CUT_SPANS(to->limit, to->span_log2) * to->table_words * sizeof(uint64_t);
 }
 
@@ -745,7 +746,7 @@ static rd_cu_result launch_spans(const struct rd_cuda_context *context, const st
  * with `many`. */
 static rd_cu_result launch_pass(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
                                 struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
-    const rd_cu_result result = pass->spans && !many->ends
+    const rd_cu_result result = pass->spans
                                     ? launch_spans(context, pass, many, parameter, stream)
                                     : rd_cuda_start_kernel(context->device->driver, pass->function, false, pass->blocks,
                                                            RD_CUDA_THREADS, pass->ring_bytes, stream, parameter);

@@ -269,22 +269,22 @@ __device__ __noinline__ void count_put_off(const rd_cuda_many &many) {
 
 /* Of a list's entries, which have their firsts in ascending order, the last that does not begin after `wanted`; each lane looks at a
  * part of those that are left. */
-__device__ __forceinline__ const u64 *find_entry(const u64 *list, u64 entries, u64 wanted) {
+template <int WORDS> __device__ __forceinline__ const u64 *find_entry(const u64 *list, u64 entries, u64 wanted) {
     u64 low = 0;
 #pragma unroll 1
     for (u64 left = entries; left > 1;) {
         const u64 step = (left + 31) / 32, at = lane_index() * step;
-        const bool before = at < left && __ldcg(list + (low + at) * RD_CUDA_CUT_LONG_WORDS + 1) <= wanted;
+        const bool before = at < left && __ldcg(list + (low + at) * WORDS + 1) <= wanted;
         const u64 skipped = (u64)(__popc(__ballot_sync(ALL, before)) - 1) * step;
         low += skipped;
         left = min(step, left - skipped);
     }
-    return list + low * RD_CUDA_CUT_LONG_WORDS;
+    return list + low * WORDS;
 }
 
 /* Which one a task is: the segment, or the first of several, and where its piece begins. By all lanes. */
 struct Piece {
-    u64 result, begin;
+    u64 result, begin, end; /* `end`: the first segment that is not the task's */
 };
 __device__ __noinline__ Piece find_piece(const rd_cuda_many &many, u64 task, u64 at_a_time) {
     OfTask &own = of_task();
@@ -294,24 +294,24 @@ __device__ __noinline__ Piece find_piece(const rd_cuda_many &many, u64 task, u64
     __syncwarp();
     if (many.cutting == RD_CUDA_CUTS_RUNS) {
         list += RD_CUDA_CUT_RUNS_AT(many.limit, many.cut_log2, many.piece_log2);
-        const u64 *run = find_entry(list, own.longs, task);
-        return {__ldcg(run) + (task - __ldcg(run + 1)) * at_a_time, 0};
+        const u64 *run = find_entry<RD_CUDA_CUT_RUN_WORDS>(list, own.longs, task);
+        return {__ldcg(run) + (task - __ldcg(run + 1)) * at_a_time, 0, __ldcg(run + 2)};
     }
     if (all || task >= pieces) {
         if (lane_index() == 0)
             own.meeting = {nullptr, 1};
         __syncwarp();
-        return {all ? task : __ldcg(list + (task - pieces)), 0};
+        return {all ? task : __ldcg(list + (task - pieces)), 0, many.results};
     }
-    const u64 *one = find_entry(longs, own.longs, task), result = __ldcg(one), first = __ldcg(one + 1),
-              number = (u64)(one - longs) / RD_CUDA_CUT_LONG_WORDS,
+    const u64 *one = find_entry<RD_CUDA_CUT_LONG_WORDS>(longs, own.longs, task), result = __ldcg(one),
+              first = __ldcg(one + 1), number = (u64)(one - longs) / RD_CUDA_CUT_LONG_WORDS,
               next = number + 1 < own.longs ? __ldcg(one + RD_CUDA_CUT_LONG_WORDS + 1) : pieces;
     if (lane_index() == 0)
         own.meeting = {reinterpret_cast<u64 *>(many.table) + RD_CUDA_CUT_EXTRA + number * many.table_words +
                            first * many.piece_words,
                        next - first};
     __syncwarp();
-    return {result, (task - first) << many.piece_log2};
+    return {result, (task - first) << many.piece_log2, many.results};
 }
 
 /* The last block of a launch that has taken what was put off leaves the words zero. By all threads. */
@@ -374,6 +374,7 @@ template <class State> struct Walk {
     const rd_cuda_many &many;
     const Lane lane;
     u64 first_result, begin; /* of the task: its first result; the first element of its piece */
+    u64 end_of_results;      /* which no result of the task is beyond */
     unsigned round;          /* UINT_MAX before the first */
     u64 at, run_end,
         stop;    /* the tile's first element; where elements no longer follow it evenly, and where the round ends: the
@@ -392,11 +393,13 @@ template <class State> struct Walk {
             const Piece found = find_piece(many, task, at_a_time);
             first_result = found.result;
             begin = found.begin;
+            end_of_results = found.end;
         } else {
             const unsigned pieces = many.joined ? WARPS : 1; /* that follow each other in tasks that do */
             const u64 together = many.pieces > 1 ? task / pieces / rounds : 0, within = task % pieces;
             first_result = (task / pieces - together * rounds) * at_a_time;
             begin = (together * pieces + within) * many.piece;
+            end_of_results = many.results;
         }
         round = UINT32_MAX;
         at = run_end = stop = end = 0;
@@ -498,11 +501,11 @@ template <class State> struct Walk {
                 return true;
             }
             const u64 result = result_of(round);
-            const bool there = result < many.results;
+            const bool there = result < end_of_results;
             const Elements source = source_of(many, there ? result : 0);
             u64 last = many.pieces > 1 ? min(source.count, begin + many.piece) : source.count;
             if (many.begins)
-                last = last_of_segment(source.count, result, there);
+                last = last_of_segment(there ? source.count : 0, result, there);
             stop = many.begins ? warp_max_words(last) : last;
             end = there ? last : 0;
             base[0] = source.at[0];
@@ -689,7 +692,7 @@ __device__ __forceinline__ void reduce_task(const rd_cuda_many &many, typename S
     u64 own = walk.lane.place < many.batch ? walk.result_of(walk.lane.place) : many.results;
     if (many.cutting) {
         __syncwarp();
-        own = of_task().put_off >> lane_index() & 1 ? many.results : own;
+        own = of_task().put_off >> lane_index() & 1 || own >= walk.end_of_results ? many.results : own;
         __syncwarp();
     }
     State::finish_all(many, shared, kept, own);

@@ -71,11 +71,11 @@ enum { RD_CUDA_CUTS_NONE, RD_CUDA_CUTS_PUT_OFF, RD_CUDA_CUTS_RUNS, RD_CUDA_CUTS_
 enum { RD_CUDA_CUT_LONG_WORDS = 2 };
 
 /* Where spans of the array are shared out (many_spans.cuh), runs of segments can be put off, too, which a launch between these takes, as
- * others take all: tasks are of `batch` rounds, the last of each run with some segments after it. They are listed likewise: the first
- * segment of each, and how many tasks come before it in this list. Each span has a few of them. The table then has room, behind what
+ * others take all, in tasks of `batch` rounds. They are listed likewise: the first segment of each, how many tasks come before it in
+ * this list, and the first segment after it. Each span has a few of them. The table then has room, behind what
  * others have there, for a cut segment that begins in each span; words hold the sums of so many pieces. */
 enum { RD_CUDA_SPANS_MOST = 1 << 20 };
-enum { RD_CUDA_SPAN_PATIENCE = 2, RD_CUDA_CUT_RUNS_EACH = RD_CUDA_SPAN_PATIENCE + 1 };
+enum { RD_CUDA_SPAN_PATIENCE = 2, RD_CUDA_CUT_RUNS_EACH = RD_CUDA_SPAN_PATIENCE + 1, RD_CUDA_CUT_RUN_WORDS = 3 };
 #define RD_CUDA_CUT_SPANS(limit, span_log2) (((limit) >> (span_log2)) + 2)
 #define RD_CUDA_CUT_RUNS_AT(limit, cut_log2, piece_log2)                                                               \
     (RD_CUDA_CUT_WHOLE(limit, cut_log2) + RD_CUDA_CUT_LONG(limit, piece_log2) * RD_CUDA_CUT_LONG_WORDS)

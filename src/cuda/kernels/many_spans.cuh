@@ -249,14 +249,14 @@ template <class State> struct Spans {
         u64 *words = reinterpret_cast<u64 *>(many.table), *list = reinterpret_cast<u64 *>(many.lists);
         const u64 at_a_time = 32 / many.lanes * many.batch, tasks = (count + at_a_time - 1) / at_a_time;
         const LongOnes before(atomicAdd(words + RD_CUDA_CUT_RUNS, (u64)1 << RD_CUDA_CUT_SHIFT | tasks));
-        if (before.number >= RD_CUDA_CUT_RUNS_MOST(many.limit, many.span_log2)) {
+        if (before.number >= RD_CUDA_CUT_RUNS_MOST(many.limit, many.span_log2)) { /* never, of such that ascend */
             refuse(many);
             return;
         }
-        list +=
-            RD_CUDA_CUT_RUNS_AT(many.limit, many.cut_log2, many.piece_log2) + before.number * RD_CUDA_CUT_LONG_WORDS;
+        list += RD_CUDA_CUT_RUNS_AT(many.limit, many.cut_log2, many.piece_log2) + before.number * RD_CUDA_CUT_RUN_WORDS;
         list[0] = first;
         list[1] = before.pieces;
+        list[2] = first + count;
     }
 
     /* Results that take more time, of lanes that have one. */
@@ -478,7 +478,8 @@ template <class State> struct Spans {
     /* Whether so much was put off that there is no use in trying. */
     static __device__ __noinline__ bool do_not_suit(const rd_cuda_many &many) {
         const LongOnes runs(__ldcg(reinterpret_cast<const u64 *>(many.table) + RD_CUDA_CUT_RUNS));
-        return runs.number > RD_CUDA_SPAN_RUNS_MOST;
+        return runs.number >
+               RD_CUDA_SPAN_RUNS_LEAST + RD_CUDA_CUT_SPANS(many.limit, many.span_log2) / RD_CUDA_SPAN_RUNS_PART;
     }
 
     __device__ __forceinline__ void reduce(u64 number, u64 count) {
