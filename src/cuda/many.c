@@ -732,10 +732,9 @@ static rd_cu_result launch_rest(const struct rd_cuda_context *context, const str
                                 RD_CUDA_THREADS, 0, stream, parameter);
 }
 
-/* By spans of the array: a segment is then cut only if it is longer than one, which takes less room in lists. */
+/* By spans of the array, and what these put off as all segments are elsewhere. */
 static rd_cu_result launch_spans(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
                                  struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
-    many->cut_log2 = many->span_log2 > many->cut_log2 ? many->span_log2 : many->cut_log2;
     const rd_cu_result result = rd_cuda_start_kernel(context->device->driver, pass->spans, false, pass->span_blocks,
                                                      RD_CUDA_THREADS, RD_CUDA_SPAN_RING_BYTES, stream, parameter);
     many->cutting = RD_CUDA_CUTS_RUNS;

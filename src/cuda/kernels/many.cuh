@@ -469,8 +469,10 @@ template <class State> struct Walk {
 
     /* By all lanes, of which those of some results are long. */
     __device__ __forceinline__ bool put_off(u64 count, u64 result, bool is_long) {
-        bool entered =
-            is_long && (many.cutting == RD_CUDA_CUTS_RUNS || (lane.place == 0 && enter(many, result, count)));
+        /* Segments that spans cut are taken by these. */
+        const bool cut =
+            many.cutting == RD_CUDA_CUTS_RUNS && count > RD_CUDA_SPAN_LONGEST(many.span_log2, many.cut_log2);
+        bool entered = is_long && (cut || (lane.place == 0 && enter(many, result, count)));
         entered =
             __shfl_sync(ALL, entered, lane_index() & ~(int)(lane.lanes - 1)); /* lanes of a segment lie side by side */
         const unsigned lanes = __ballot_sync(ALL, entered && lane.place == round);

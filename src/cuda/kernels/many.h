@@ -77,6 +77,8 @@ enum { RD_CUDA_CUT_LONG_WORDS = 2 };
 enum { RD_CUDA_SPANS_MOST = 1 << 20 };
 enum { RD_CUDA_SPAN_PATIENCE = 2, RD_CUDA_CUT_RUNS_EACH = RD_CUDA_SPAN_PATIENCE + 1, RD_CUDA_CUT_RUN_WORDS = 3 };
 #define RD_CUDA_CUT_SPANS(limit, span_log2) (((limit) >> (span_log2)) + 2)
+/* The most elements of a segment that spans do not cut: no fewer than one has, so that no two begin in one. */
+#define RD_CUDA_SPAN_LONGEST(span_log2, cut_log2) ((uint64_t)1 << ((span_log2) > (cut_log2) ? (span_log2) : (cut_log2)))
 #define RD_CUDA_CUT_RUNS_AT(limit, cut_log2, piece_log2)                                                               \
     (RD_CUDA_CUT_WHOLE(limit, cut_log2) + RD_CUDA_CUT_LONG(limit, piece_log2) * RD_CUDA_CUT_LONG_WORDS)
 #define RD_CUDA_CUT_RUNS_MOST(limit, span_log2) (RD_CUDA_CUT_SPANS(limit, span_log2) * RD_CUDA_CUT_RUNS_EACH)

@@ -7,7 +7,7 @@
  * that before its beginning, and takes a lane a few additions. Of a segment that began in an earlier tile the latter is what it has
  * so far, with the other sign.
  *
- * A segment of more than 2^cut_log2 elements, which are no fewer than a span has, is cut: each span leaves its piece in a table, and who
+ * A segment of more elements than a span has is cut: each span leaves its piece in a table, and who
  * comes last has the sum. So the segments of a span are its share of one that began before it, those that end, and the beginning of
  * one. Where exponents lie too far apart, or something is not finite, segments are put off: entered in a list, for a launch that
  * takes such (many.h), and where many were, all that follow. Offsets that do not ascend are seen by a warp, as each is looked at by one at least, whatever searches find: the
@@ -342,7 +342,7 @@ template <class State> struct Spans {
     __device__ __forceinline__ bool find_span(u64 number, u64 count, Span &span) const {
         const u64 place[2] = {number ? (number << many.span_log2) - shift : 0,
                               ((number + 1) << many.span_log2) - shift},
-                  longest = (u64)1 << many.cut_log2;
+                  longest = RD_CUDA_SPAN_LONGEST(many.span_log2, many.cut_log2);
         u64 before[2];
         find(place, before);
         span.begin = place[0];
