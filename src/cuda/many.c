@@ -1180,7 +1180,7 @@ static reduct_status run_all(const struct rd_cuda_plan *plan, const struct rd_ex
         if (fails && (first == many->reductions || runs[i].failure >> 8 < runs[first].failure >> 8))
             first = i;
     }
-    const bool refused = rd_many_is_grouped(many) && first < many->reductions &&
+    const bool refused = first < many->reductions &&
                          !(runs[first].failure & RD_CUDA_FAILURE_LATER); /* then no outcome is written either */
     for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions && !refused; i++)
         if (outcomes_of(execution, i))
