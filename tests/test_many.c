@@ -1646,15 +1646,15 @@ static uint64_t execute_ranges(reduct_plan *plan, const struct test_type *type, 
 
 static void segments_of_much(void **state) {
     (void)state;
-    enum { BYTES = 64 << 20 };
     static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_F64, REDUCT_BF16, REDUCT_F16};
     const char *devices[TEST_MAX_DEVICES];
     const size_t device_count = test_devices(devices);
+    const uint64_t bytes = test_scaled(64 << 20, 256 << 10); /* of a full test: more than a GPU's L2 cache holds */
     struct rng rng = rng_of(test_seed() + 12);
-    unsigned char *x = test_alloc(BYTES);
+    unsigned char *x = test_alloc(bytes);
     for (uint64_t round = 0, rounds = test_scaled(24, 4); round < rounds; round++) {
         const struct test_type *type = test_type(TYPES[round % 4]);
-        const uint64_t elements = BYTES / type->size;
+        const uint64_t elements = bytes / type->size;
         const reduct_reduction reduction = {.op = rng_below(&rng, 2) ? REDUCT_SUM : REDUCT_MEAN, .element = type->type};
         const char *device = devices[rng_below(&rng, device_count)];
         struct ranges ranges = choose_ranges(&rng, elements);

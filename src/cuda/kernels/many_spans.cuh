@@ -487,7 +487,7 @@ template <class State> struct Spans {
         if (!find_span(number, count, span))
             return;
         u64 segment = span.first - span.takes, from = span.from;
-        if (do_not_suit(many)) {
+        if (__any_sync(ALL, do_not_suit(many))) { /* the word changes, and lanes must agree */
             put_off_tile(span, segment, ~(u64)0);
             return;
         }
