@@ -220,11 +220,10 @@ static uint32_t lanes_of_segment(const struct rd_cuda_many *to, uint64_t run, ui
     return lanes;
 }
 
-/* The blocks of a pass, of which each warp takes a task, or several. */
-static void set_blocks(struct rd_cuda_pass *pass, unsigned multiprocessors) {
-    const uint64_t blocks = rd_divide_up(pass->masked.many.tasks, RD_CUDA_WARPS),
-                   most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
-    pass->blocks = (unsigned)(blocks < most ? blocks : most);
+/* Blocks of which each warp takes a task, or several. */
+static unsigned blocks_for(uint64_t tasks, unsigned multiprocessors) {
+    const uint64_t blocks = rd_divide_up(tasks, RD_CUDA_WARPS), most = (uint64_t)multiprocessors * RD_CUDA_MANY_BLOCKS;
+    return (unsigned)(blocks < most ? blocks : most);
 }
 
 /* Room for what pieces of results meet in. */
@@ -273,7 +272,7 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
     if (segmented)
         cut_segments(pass, kernel, bytes, multiprocessors);
     pass->may_be_vectors = segmented || (!to->across && has_vectors(layout, inputs, 16 / bytes));
-    set_blocks(pass, multiprocessors);
+    pass->blocks = blocks_for(pass->masked.many.tasks, multiprocessors);
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -370,21 +369,28 @@ static bool share_rows(struct rd_cuda_many *to, const struct kernel *kernel, uin
     return true;
 }
 
+/* Finds a kernel with so many bytes for rings. Returns the blocks of it that a multiprocessor holds, or 0 if these are too few. */
+static int find_ringed(struct rd_cuda_context *context, const char *image, const char *name, unsigned bytes,
+                       rd_cu_function *function) {
+    const rd_cuda_driver *driver = context->device->driver;
+    int resident = 0;
+    if (rd_cuda_kernel(context, image, name, function, NULL) != REDUCT_OK ||
+        driver->cuFuncSetAttribute(*function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, (int)bytes) != RD_CU_SUCCESS ||
+        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, *function, RD_CUDA_THREADS, bytes) !=
+            RD_CU_SUCCESS)
+        return 0;
+    return resident < RD_CUDA_RINGED_LEAST ? 0 : resident;
+}
+
 /* Takes the kernel that has a ring, if the device has room for it; its name begins with `family`. */
 static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass, const struct kernel *kernel,
                       const char *family) {
     struct rd_cuda_many *to = &pass->masked.many;
-    const rd_cuda_driver *driver = context->device->driver;
     rd_cu_function function;
-    int resident = 0;
     char name[96];
     snprintf(name, sizeof name, "%s_ringed_%s_%s", family, to->across ? "columns" : "rows", kernel->name);
-    if (rd_cuda_kernel(context, kernel->ring_image, name, &function, NULL) != REDUCT_OK ||
-        driver->cuFuncSetAttribute(function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, RD_CUDA_LANE_RINGS_BYTES) !=
-            RD_CU_SUCCESS ||
-        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, RD_CUDA_THREADS,
-                                                            RD_CUDA_LANE_RINGS_BYTES) != RD_CU_SUCCESS ||
-        resident < RD_CUDA_RINGED_LEAST)
+    const int resident = find_ringed(context, kernel->ring_image, name, RD_CUDA_LANE_RINGS_BYTES, &function);
+    if (!resident)
         return false;
     const unsigned at_once = (unsigned)(context->device->multiprocessors * resident);
     if (!to->across && to->batch == 1 && !share_rows(to, kernel, (uint64_t)at_once * RD_CUDA_WARPS))
@@ -413,27 +419,18 @@ static bool suits_spans(const struct rd_cuda_pass *pass, const struct rd_many *m
 static void take_spans(struct rd_cuda_context *context, struct rd_cuda_pass *pass, const struct kernel *kernel,
                        unsigned bytes) {
     struct rd_cuda_many *to = &pass->masked.many;
-    const rd_cuda_driver *driver = context->device->driver;
     const unsigned least = log2_for(RD_CUDA_SPAN_TILE_BYTES / bytes), usual = log2_for(RD_CUDA_SPAN_BYTES / bytes),
                    few = log2_for(rd_divide_up(to->limit, RD_CUDA_SPANS_MOST)), most = few > usual ? few : usual;
     const uint64_t wanted =
         (uint64_t)context->device->multiprocessors * RD_CUDA_RESIDENT_MANY * RD_CUDA_WARPS * RD_CUDA_SPAN_WARPS;
     const unsigned log2 = log2_for(rd_divide_up(to->limit, wanted));
     rd_cu_function function;
-    int resident = 0;
     char name[64];
     snprintf(name, sizeof name, "many_spans_%s", kernel->name);
-    if (rd_cuda_kernel(context, kernel->span_image, name, &function, NULL) != REDUCT_OK ||
-        driver->cuFuncSetAttribute(function, RD_CU_FUNCTION_MAX_DYNAMIC_SHARED, RD_CUDA_SPAN_RING_BYTES) !=
-            RD_CU_SUCCESS ||
-        driver->cuOccupancyMaxActiveBlocksPerMultiprocessor(&resident, function, RD_CUDA_THREADS,
-                                                            RD_CUDA_SPAN_RING_BYTES) != RD_CU_SUCCESS ||
-        resident < RD_CUDA_RINGED_LEAST)
+    if (!find_ringed(context, kernel->span_image, name, RD_CUDA_SPAN_RING_BYTES, &function))
         return;
     to->span_log2 = (uint8_t)(log2 < least ? least : log2 > most ? most : log2);
-    const uint64_t blocks = rd_divide_up((to->limit >> to->span_log2) + 1, RD_CUDA_WARPS),
-                   most_blocks = (uint64_t)context->device->multiprocessors * RD_CUDA_MANY_BLOCKS;
-    pass->span_blocks = (unsigned)(blocks < most_blocks ? blocks : most_blocks);
+    pass->span_blocks = blocks_for((to->limit >> to->span_log2) + 1, (unsigned)context->device->multiprocessors);
     pass->spans = function;
     pass->list_bytes += RD_CUDA_CUT_RUNS_MOST(to->limit, to->span_log2) * RD_CUDA_CUT_RUN_WORDS * sizeof(uint64_t);
     pass->table_bytes += RD_CUDA_CUT_SPANS(to->limit, to->span_log2) * to->table_words * sizeof(uint64_t);
@@ -474,7 +471,7 @@ static void join_warps(struct rd_cuda_pass *pass, const struct kernel *kernel, u
     if (kernel->slot_words)
         to->table_words = RD_CUDA_SLOTS_EXTRA + kernel->slot_words * blocks;
     size_table(pass);
-    set_blocks(pass, multiprocessors);
+    pass->blocks = blocks_for(pass->masked.many.tasks, multiprocessors);
 }
 
 /* What a pass is told of elements and results, but for the addresses; the first of `inputs` alone, or both. */
@@ -521,17 +518,16 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
         return status;
     }
     const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
+    const unsigned bytes = (unsigned)rd_type(reduction->element)->bytes;
     describe_pass(context, many, reduction, &kernel, many->inputs, pass);
     if (open)
         leave_open(pass, &kernel);
     else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel, "many"))
         return REDUCT_OK;
     if (!open && kernel.joins && pass->masked.many.pieces > 1)
-        join_warps(pass, &kernel, (unsigned)rd_type(reduction->element)->bytes,
-                   (unsigned)context->device->multiprocessors);
-    snprintf(name, sizeof name, "%s%s_%s", many->mask ? "masked" : "many",
-             way_of(pass, many, &kernel, rd_type(reduction->element)->bytes), kernel.name);
-    const unsigned bytes = (unsigned)rd_type(reduction->element)->bytes;
+        join_warps(pass, &kernel, bytes, (unsigned)context->device->multiprocessors);
+    snprintf(name, sizeof name, "%s%s_%s", many->mask ? "masked" : "many", way_of(pass, many, &kernel, bytes),
+             kernel.name);
     if (!open && suits_spans(pass, many, &kernel, bytes, context->device))
         take_spans(context, pass, &kernel, bytes);
     return find_kernel(context, kernel.image, name, pass, error);
