@@ -698,11 +698,20 @@ static void long_segments(void **state) {
     stop(many);
 }
 
-/* Sums of floats that a device reads as they lie: of one distribution, of several in turn, with zeros of either sign, or with a few that
+static reduct_operator operator_of_neighbours(struct rng *rng, const struct test_type *type) {
+    static const reduct_operator OPERATORS[] = {REDUCT_SUM,    REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1,  REDUCT_MIN,
+                                                REDUCT_ARGMIN, REDUCT_MAX, REDUCT_MAX,  REDUCT_ARGMAX, REDUCT_NORMINF};
+    reduct_operator op;
+    do
+        op = OPERATORS[rng_below(rng, sizeof OPERATORS / sizeof *OPERATORS)];
+    while (!oracle_has(op, type->type));
+    return op;
+}
+
+/* Sums of floats, and extremes, that a device reads as they lie: of one distribution, of several in turn, with zeros of either sign, or with a few that
  * are not finite or far away. */
 static void neighbouring_segments(void **state) {
     (void)state;
-    static const reduct_operator OPERATORS[] = {REDUCT_SUM, REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1};
     const char *devices[TEST_MAX_DEVICES];
     const struct test_type *elements[TEST_MAX_TYPES];
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
@@ -712,9 +721,9 @@ static void neighbouring_segments(void **state) {
         const struct test_type *type;
         do
             type = elements[rng_below(rng, element_count)];
-        while (type->class != FLOAT);
+        while (type->class != FLOAT && rng_below(rng, 3));
         const char *device = devices[rng_below(rng, device_count)];
-        const reduct_operator op = OPERATORS[rng_below(rng, sizeof OPERATORS / sizeof *OPERATORS)];
+        const reduct_operator op = operator_of_neighbours(rng, type);
         many->reductions = many->inputs = 1;
         many->reduction[0] = (reduct_reduction){.op = op,
                                                 .element = type->type,
@@ -724,9 +733,9 @@ static void neighbouring_segments(void **state) {
             continue;
         choose_neighbours(many);
         fill(many, &type, 1);
-        if (rng_below(rng, 3))
+        if (type->class == FLOAT && rng_below(rng, 3))
             distribution_named("normal")->fill(rng, type, many->memory[0], NULL, many->span);
-        const uint64_t kind = rng_below(rng, 4), from = rng_below(rng, many->span);
+        const uint64_t kind = type->class == FLOAT ? rng_below(rng, 4) : 2, from = rng_below(rng, many->span);
         if (kind == 0)
             for (uint64_t i = from; i < many->span && i < from + 3000; i++)
                 values_put(type, many->memory[0], i, rng_below(rng, 9) ? -0.0 : 0.0);
@@ -1630,12 +1639,12 @@ static void disorder(struct rng *rng, const struct ranges *ranges) {
 }
 
 /* Returns the number of the first segment that is none, or UINT64_MAX. */
-static uint64_t execute_ranges(reduct_plan *plan, const struct test_type *type, const void *x,
-                               const struct ranges *ranges, unsigned char **results, reduct_outcome **outcomes) {
+static uint64_t execute_ranges(reduct_plan *plan, size_t size, const void *x, const struct ranges *ranges,
+                               unsigned char **results, reduct_outcome **outcomes) {
     reduct_error error = {.index = UINT64_MAX};
-    *results = test_alloc(ranges->count * type->size);
+    *results = test_alloc(ranges->count * size);
     *outcomes = test_alloc(ranges->count * sizeof **outcomes);
-    memset(*results, ORACLE_UNTOUCHED, ranges->count * type->size);
+    memset(*results, ORACLE_UNTOUCHED, ranges->count * size);
     memset(*outcomes, ORACLE_UNTOUCHED, ranges->count * sizeof **outcomes);
     const reduct_status status =
         reduct_plan_execute_each(plan, (const void *[]){x, ranges->offsets}, (void *[]){*results},
@@ -1644,18 +1653,32 @@ static uint64_t execute_ranges(reduct_plan *plan, const struct test_type *type, 
     return error.index;
 }
 
+static void fill_much(struct rng *rng, const struct test_type *type, void *x, uint64_t elements) {
+    const struct distribution *wide = distribution_named("60_binades"),
+                              *usual = distribution_named(type->class == FLOAT ? "normal" : "raw");
+    (rng_below(rng, 3) || !distribution_suits(wide, type) ? usual : wide)->fill(rng, type, x, NULL, elements);
+    if (type->class != FLOAT)
+        return;
+    for (uint64_t i = rng_below(rng, elements); i < elements && rng_below(rng, 3); i += 1 + rng_below(rng, elements / 9))
+        values_put(type, x, i, rng_below(rng, 2) ? 0x1p-60 : rng_below(rng, 2) ? (double)NAN : HUGE_VAL);
+}
+
 static void segments_of_much(void **state) {
     (void)state;
-    static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_F64, REDUCT_BF16, REDUCT_F16};
+    static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_F64, REDUCT_BF16, REDUCT_F16, REDUCT_I32,
+                                        REDUCT_F32, REDUCT_F64, REDUCT_BF16, REDUCT_F16, REDUCT_U8};
     const char *devices[TEST_MAX_DEVICES];
     const size_t device_count = test_devices(devices);
     const uint64_t bytes = test_scaled(64 << 20, 256 << 10); /* of a full test: more than a GPU's L2 cache holds */
     struct rng rng = rng_of(test_seed() + 12);
     unsigned char *x = test_alloc(bytes);
     for (uint64_t round = 0, rounds = test_scaled(24, 4); round < rounds; round++) {
-        const struct test_type *type = test_type(TYPES[round % 4]);
+        const struct test_type *type = test_type(TYPES[round % (sizeof TYPES / sizeof *TYPES)]);
         const uint64_t elements = bytes / type->size;
-        const reduct_reduction reduction = {.op = rng_below(&rng, 2) ? REDUCT_SUM : REDUCT_MEAN, .element = type->type};
+        const reduct_operator op = operator_of_neighbours(&rng, type);
+        const reduct_reduction reduction = {
+            .op = op, .element = type->type, .result = oracle_default_result(op, type->type)};
+        const size_t size = test_type(reduction.result)->size;
         const char *device = devices[rng_below(&rng, device_count)];
         struct ranges ranges = choose_ranges(&rng, elements);
         int64_t *right = test_alloc((ranges.count + 1) * sizeof *right);
@@ -1664,12 +1687,7 @@ static void segments_of_much(void **state) {
         reduct_plan_options options = {
             .reductions = &reduction, .reduction_count = 1, .kind = REDUCT_SEGMENTS, .segments = &parts};
         reduct_plan *on_device = NULL, *on_cpu = NULL;
-        const struct distribution *wide = distribution_named("60_binades");
-        (rng_below(&rng, 3) || !distribution_suits(wide, type) ? distribution_named("normal") : wide)
-            ->fill(&rng, type, x, NULL, elements);
-        for (uint64_t i = rng_below(&rng, elements); i < elements && rng_below(&rng, 3);
-             i += 1 + rng_below(&rng, elements / 9))
-            values_put(type, x, i, rng_below(&rng, 2) ? 0x1p-60 : (double)INFINITY);
+        fill_much(&rng, type, x, elements);
         test_status(reduct_plan_create(&options, &on_cpu, NULL), REDUCT_OK);
         options.device = device;
         test_status(reduct_plan_create(&options, &on_device, NULL), REDUCT_OK);
@@ -1680,11 +1698,11 @@ static void segments_of_much(void **state) {
                 disorder(&rng, &ranges);
             if (time == 4)
                 memcpy(ranges.offsets, right, (ranges.count + 1) * sizeof *right);
-            const uint64_t wrong = execute_ranges(on_cpu, type, x, &ranges, &results[0], &outcomes[0]);
-            if (execute_ranges(on_device, type, x, &ranges, &results[1], &outcomes[1]) != wrong)
+            const uint64_t wrong = execute_ranges(on_cpu, size, x, &ranges, &results[0], &outcomes[0]);
+            if (execute_ranges(on_device, size, x, &ranges, &results[1], &outcomes[1]) != wrong)
                 test_fail("%s: another segment than number %llu is none", device, (unsigned long long)wrong);
             for (uint64_t r = 0; r < ranges.count; r++)
-                if (memcmp(results[0] + r * type->size, results[1] + r * type->size, type->size) ||
+                if (memcmp(results[0] + r * size, results[1] + r * size, size) ||
                     memcmp(&outcomes[0][r], &outcomes[1][r], sizeof **outcomes))
                     test_fail("%s of %s on %s, execution %d: segment %llu of %llu, %lld to %lld",
                               reduct_operator_name(reduction.op), type->name, device, time, (unsigned long long)r,

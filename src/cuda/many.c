@@ -78,6 +78,8 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         snprintf(kernel.name, sizeof kernel.name, "%s_%d", op->combine == RD_BOTH ? "ends" : "extreme", element->bytes);
         kernel.slot_words = RD_CUDA_SLOT_EXTREME;
         kernel.joins = true;
+        if (op->combine != RD_BOTH)
+            snprintf(kernel.span_image, sizeof kernel.span_image, "kernels/many_spans_extremes");
         break;
     case RD_COUNT:
     case RD_BITS:

@@ -1,5 +1,5 @@
-/* Exact sums of segments of f32: see many_spans.cuh. */
-#include "many_spans.cuh"
+/* Exact sums of segments of f32: see many_spans_sums.cuh. */
+#include "many_spans_sums.cuh"
 
 #if __CUDA_ARCH__ >= 900
 RD_CUDA_SPANS_SUMS(float)
