@@ -699,8 +699,9 @@ static void long_segments(void **state) {
 }
 
 static reduct_operator operator_of_neighbours(struct rng *rng, const struct test_type *type) {
-    static const reduct_operator OPERATORS[] = {REDUCT_SUM,    REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1,  REDUCT_MIN,
-                                                REDUCT_ARGMIN, REDUCT_MAX, REDUCT_MAX,  REDUCT_ARGMAX, REDUCT_NORMINF};
+    static const reduct_operator OPERATORS[] = {
+        REDUCT_SUM,    REDUCT_SUM,    REDUCT_SUM,     REDUCT_MEAN,  REDUCT_NORM1, REDUCT_MIN, REDUCT_MAX, REDUCT_MAX,
+        REDUCT_ARGMIN, REDUCT_ARGMAX, REDUCT_NORMINF, REDUCT_SUMSQ, REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR, REDUCT_STD};
     reduct_operator op;
     do
         op = OPERATORS[rng_below(rng, sizeof OPERATORS / sizeof *OPERATORS)];
@@ -1659,7 +1660,8 @@ static void fill_much(struct rng *rng, const struct test_type *type, void *x, ui
     (rng_below(rng, 3) || !distribution_suits(wide, type) ? usual : wide)->fill(rng, type, x, NULL, elements);
     if (type->class != FLOAT)
         return;
-    for (uint64_t i = rng_below(rng, elements); i < elements && rng_below(rng, 3); i += 1 + rng_below(rng, elements / 9))
+    for (uint64_t i = rng_below(rng, elements); i < elements && rng_below(rng, 3);
+         i += 1 + rng_below(rng, elements / 9))
         values_put(type, x, i, rng_below(rng, 2) ? 0x1p-60 : rng_below(rng, 2) ? (double)NAN : HUGE_VAL);
 }
 

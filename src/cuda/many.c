@@ -31,6 +31,7 @@ struct kernel {
     unsigned ring_bytes; /* of an element; else 0 */
     bool ring_cuts_rows, ring_takes_columns;
     char span_image[32]; /* kernels for segments that follow each other (many_spans.cuh); empty if there are none */
+    unsigned span_tiles; /* of a warp's ring */
 };
 
 /* Words of a table for the exact sums of a result. */
@@ -60,8 +61,9 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.ring_cuts_rows = element->bytes == 2 || !of_elements;
         kernel.ring_takes_columns = true;
         snprintf(kernel.ring_image, sizeof kernel.ring_image, "kernels/many_ringed_%s", element->name);
-        if (of_elements)
+        if (of_elements || (op->inputs == 1 && element->bytes < 8))
             snprintf(kernel.span_image, sizeof kernel.span_image, "kernels/many_spans_%s", element->name);
+        kernel.span_tiles = RD_CUDA_SPAN_TILES(!of_elements);
         break;
     case RD_INTEGER_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
@@ -80,6 +82,7 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.joins = true;
         if (op->combine != RD_BOTH)
             snprintf(kernel.span_image, sizeof kernel.span_image, "kernels/many_spans_extremes");
+        kernel.span_tiles = RD_CUDA_SPAN_TILES(false);
         break;
     case RD_COUNT:
     case RD_BITS:
@@ -429,7 +432,8 @@ static void take_spans(struct rd_cuda_context *context, struct rd_cuda_pass *pas
     rd_cu_function function;
     char name[64];
     snprintf(name, sizeof name, "many_spans_%s", kernel->name);
-    if (!find_ringed(context, kernel->span_image, name, RD_CUDA_SPAN_RING_BYTES, &function))
+    pass->span_ring_bytes = RD_CUDA_SPAN_RING_BYTES(kernel->span_tiles);
+    if (!find_ringed(context, kernel->span_image, name, pass->span_ring_bytes, &function))
         return;
     to->span_log2 = (uint8_t)(log2 < least ? least : log2 > most ? most : log2);
     pass->span_blocks = blocks_for((to->limit >> to->span_log2) + 1, (unsigned)context->device->multiprocessors);
@@ -734,7 +738,7 @@ static rd_cu_result launch_rest(const struct rd_cuda_context *context, const str
 static rd_cu_result launch_spans(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
                                  struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
     const rd_cu_result result = rd_cuda_start_kernel(context->device->driver, pass->spans, false, pass->span_blocks,
-                                                     RD_CUDA_THREADS, RD_CUDA_SPAN_RING_BYTES, stream, parameter);
+                                                     RD_CUDA_THREADS, pass->span_ring_bytes, stream, parameter);
     many->cutting = RD_CUDA_CUTS_RUNS;
     return result == RD_CU_SUCCESS ? launch_rest(context, pass, parameter, stream) : result;
 }

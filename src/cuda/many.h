@@ -21,7 +21,7 @@ struct rd_cuda_pass {
     unsigned cut_blocks;  /* of the launch that takes these */
     bool overlaps;        /* and that may begin while the one before ends */
     rd_cu_function spans; /* what offsets are reduced by instead, or null; and its blocks */
-    unsigned span_blocks;
+    unsigned span_blocks, span_ring_bytes;
     uint64_t came;                     /* of passes that are left open: pieces */
     struct rd_cuda_groups_pass groups; /* of plans over groups, instead of the function and what it is told */
 };

@@ -8,16 +8,15 @@
  *   Stored           what an element is in memory
  *   Room             what a warp shares
  *   ring             a SpanRing
- *   Open             what has come of the segment that is open
  *   TAKES_OPEN       reduce() is called for tiles, too, in which no segment ends
- *   CUTS             segments of more elements than a span has are cut: each span that one lies in calls leave_piece(), or leave_none()
+ *   CUTS             segments of more elements than a span has are cut: each span that one lies in calls leave_piece() or leave_none()
  *   padding()        what comes in place of elements outside the array
  *   reset()          a run begins
- *   take(open)       a tile has come. False if it does not suit, then its segments are put off
- *   open_at(n)       what is open where a segment begins after n elements of the first tile
- *   reduce(part, open)   what lanes' segments come to that end in the tile; then open is what has come of the next
+ *   take()           a tile has come. False if it does not suit, then its segments are put off
+ *   open(n)          the first segment begins after n elements of the first tile
+ *   reduce(part)     what lanes' segments come to that end in the tile; the next one, of which some may have come, is open then
  *   deliver(mine, value, from, count, segment)
- *   leave(open)      the tile is left
+ *   leave()          the tile is left
  *
  * What is put off is entered in a list, for a launch that takes such (many.h); where that was much, all that follows is. So are long
  * segments, where they are not cut. Offsets that do not ascend are seen by a warp, as each is looked at by one at least, whatever searches find: the
@@ -34,11 +33,11 @@ constexpr int log2_of(int power) {
 }
 
 /* Tiles that a warp has ordered and not yet left. */
-template <class Stored> struct SpanRing {
+template <class Stored, int TILES> struct SpanRing {
     static constexpr unsigned VECTORS = 8, EACH = 16 / sizeof(Stored), TILE = 32 * VECTORS * EACH,
                               TILE_BYTES = TILE * sizeof(Stored);
-    static constexpr int TILES = RD_CUDA_SPAN_TILES, RING_BYTES = TILES * TILE_BYTES;
-    static_assert(RING_BYTES * WARPS == RD_CUDA_SPAN_RING_BYTES, "many.c asks for so much");
+    static constexpr int COUNT = TILES, RING_BYTES = TILES * TILE_BYTES;
+    static_assert(RING_BYTES * WARPS == RD_CUDA_SPAN_RING_BYTES(TILES), "many.c asks for so much");
 
     const rd_cuda_many &many;
     const Stored *const x;
@@ -66,7 +65,7 @@ template <class Stored> struct SpanRing {
         const unsigned lane = lane_index(), v = lane % VECTORS;
         unsigned char *to = memory + ordered;
         if (tile * TILE < shift || (tile + 1) * TILE - shift > many.limit) {
-            order_some(to, tile, padding);
+            order_some(many, shift, to, tile, padding);
             return;
         }
         /* place_of(r * 4 + lane / 8, v): r changes one bit, and adds multiples of lines. */
@@ -76,7 +75,9 @@ template <class Stored> struct SpanRing {
         for (unsigned r = 0; r < VECTORS; r++)
             LaneRing::copy(to + (r % 2 ? odd : even) + r * (4 * 128), from + r * (32 * EACH));
     }
-    __device__ __noinline__ void order_some(unsigned char *to, u64 tile, Stored padding) const {
+    static __device__ __noinline__ void order_some(const rd_cuda_many &many, unsigned shift, unsigned char *to,
+                                                   u64 tile, Stored padding) {
+        const Stored *x = static_cast<const Stored *>(many.call.x);
         const unsigned lane = lane_index();
 #pragma unroll 1
         for (unsigned r = 0; r < VECTORS; r++) {
@@ -112,14 +113,30 @@ struct SpanPart {
 };
 
 template <class Way> struct Spans {
-    typedef SpanRing<typename Way::Stored> Ring;
+    typedef typename Way::Ring Ring;
     static constexpr unsigned TILE = Ring::TILE;
-    static constexpr int TILES = Ring::TILES;
+    static constexpr int TILES = Ring::COUNT;
 
     const rd_cuda_many &many;
     Way way;
 
-    __device__ __forceinline__ Spans(const rd_cuda_many &m, typename Way::Room &room) : many(m), way(m, room) {
+    /* A warp's share: segments that begin in the span, and one before them of which a piece lies there. */
+    struct Span {
+        u64 begin, end;   /* where those are that begin in it */
+        u64 first, last;  /* number of the first, and of the first after them */
+        bool takes, cuts; /* a piece of number first - 1; of the last only a piece */
+        u64 from, to;     /* where the elements lie */
+    };
+    /* Of a warp. The span lies here, since it is seldom looked at, and would take registers. */
+    struct Room {
+        typename Way::Room of_way;
+        Span span;
+    };
+    Room &room;
+    const volatile Span &span;
+
+    __device__ __forceinline__ Spans(const rd_cuda_many &m, Room &of_warp)
+        : many(m), way(m, of_warp.of_way), room(of_warp), span(of_warp.span) {
     }
 
     /* -----------------------------------------------------------------------------------------------------------------
@@ -182,13 +199,6 @@ template <class Way> struct Spans {
         }
     }
 
-    /* A warp's share: segments that begin in the span, and one before them of which a piece lies there. */
-    struct Span {
-        u64 begin, end;   /* where those are that begin in it */
-        u64 first, last;  /* number of the first, and of the first after them */
-        bool takes, cuts; /* a piece of number first - 1; of the last only a piece */
-        u64 from, to;     /* where the elements lie */
-    };
     /* False if there is nothing, or offsets do not ascend. */
     __device__ __forceinline__ bool find_span(u64 number, u64 count, Span &span) const {
         const u64 place[2] = {number ? (number << many.span_log2) - way.ring.shift : 0,
@@ -226,12 +236,12 @@ template <class Way> struct Spans {
         }
         return span.first < span.last || span.takes;
     }
-    __device__ __forceinline__ bool is_piece(const Span &span, u64 segment) const {
+    static __device__ __forceinline__ bool is_piece(const volatile Span &span, u64 segment) {
         return Way::CUTS && (segment < span.first || (span.cuts && segment + 1 == span.last));
     }
 
     /* Where a segment ends, or its piece, counted from a place that is not after it; far beyond all if there is none. */
-    __device__ __forceinline__ unsigned end_of(const Span &span, u64 segment, u64 place) const {
+    __device__ __forceinline__ unsigned end_of(u64 segment, u64 place) const {
         if (segment >= span.last)
             return UINT32_MAX;
         const u64 from = bound_of(many, many.begins, segment), to = bound_of(many, many.begins, segment + 1);
@@ -239,14 +249,15 @@ template <class Way> struct Spans {
             refuse(many);
             return (unsigned)(span.to + way.ring.shift - place);
         }
-        return (unsigned)((is_piece(span, segment) ? min(to, span.to) : to) + way.ring.shift - place);
+        return (unsigned)((is_piece(span, segment) ? min(to, (u64)span.to) : to) + way.ring.shift - place);
     }
     /* Segments from number `segment` on, whose first, or piece, begins at such a place. Returns the first that is left, and then puts
      * off those of a tile that does not suit, or all where `hasty`. */
-    __device__ __forceinline__ u64 reduce_run(const Span &span, u64 first, u64 from, bool hasty) {
+    __device__ __forceinline__ u64 reduce_run(u64 first, u64 from, bool hasty) {
         const unsigned lane = lane_index();
         const u64 first_tile = (from + way.ring.shift) / TILE, place = first_tile * TILE;
-        const unsigned length = (unsigned)(span.to + way.ring.shift - place), tiles = max((length + TILE - 1) / TILE, 1u);
+        const unsigned length = (unsigned)(span.to + way.ring.shift - place),
+                       tiles = max((length + TILE - 1) / TILE, 1u);
 #pragma unroll
         for (unsigned t = 0; t < TILES - 1; t++) {
             if (t < tiles)
@@ -254,10 +265,10 @@ template <class Way> struct Spans {
             way.ring.end_order();
         }
         u64 segment = first + lane;
-        unsigned end = end_of(span, segment, place), next_end = end_of(span, segment + 32, place),
-                 start = (unsigned)(from + way.ring.shift - place), delivered = 0; /* of the 32 segments that lanes have */
+        unsigned end = end_of(segment, place), next_end = end_of(segment + 32, place),
+                 start = (unsigned)(from + way.ring.shift - place),
+                 delivered = 0; /* of the 32 segments that lanes have */
         u64 left = span.last;
-        typename Way::Open open = Way::nothing();
         way.reset();
 #pragma unroll 1
         for (unsigned t = 0, at = 0; t < tiles; t++, at += TILE) {
@@ -266,22 +277,22 @@ template <class Way> struct Spans {
             way.ring.end_order();
             LaneRing::await<TILES - 1>();
             __syncwarp(); /* lanes take what others have ordered */
-            if (!way.take(open)) {
-                left = put_off_tile(span, segment - lane + delivered,
+            if (!way.take()) {
+                left = put_off_tile(many, span, way.ring.shift, segment - lane + delivered,
                                     hasty ? ~(u64)0 : place + at + TILE - way.ring.shift);
                 break;
             }
-            if (t == 0)
-                open = way.open_at(start);
+            if (hidden((i64)t) == 0) /* or else compilers make code of its own for the first tile */
+                way.open(start);
             for (;;) {
                 const bool ends = lane >= delivered && end <= at + TILE;
                 const unsigned all = __ballot_sync(ALL, ends), after = all ? 32 - __clz((int)all) : delivered;
                 if (!all && !Way::TAKES_OPEN)
                     break;
                 const unsigned previous = __shfl_up_sync(ALL, end, 1), begin = lane ? previous : start;
-                const SpanPart part = {(int)(begin - at),  (int)(min(end, at + TILE) - at), ends,
-                                       lane == delivered, lane == after,                   after};
-                const auto value = way.reduce(part, open);
+                const SpanPart part = {
+                    (int)(begin - at), (int)(min(end, at + TILE) - at), ends, lane == delivered, lane == after, after};
+                const auto value = way.reduce(part);
                 const bool piece = ends && is_piece(span, segment);
                 const u64 from_here = place + begin - way.ring.shift;
                 way.deliver(ends && !piece, value, from_here, end - begin, segment);
@@ -295,10 +306,10 @@ template <class Way> struct Spans {
                 start = __shfl_sync(ALL, end, 31);
                 segment += 32;
                 end = next_end;
-                next_end = end_of(span, segment + 32, place);
+                next_end = end_of(segment + 32, place);
                 delivered = 0;
             }
-            way.leave(open);
+            way.leave();
             Ring::advance(way.ring.taken);
             __syncwarp(); /* before others order to where this was */
         }
@@ -310,20 +321,21 @@ template <class Way> struct Spans {
 
     /* Puts off segments from `first` on that begin before such a place, as far as there are lanes; returns the first that is left. A cut
      * segment is put off by whoever has the last piece. */
-    __device__ __noinline__ u64 put_off_tile(const Span span, u64 first, u64 before) const {
+    static __device__ __noinline__ u64 put_off_tile(const rd_cuda_many &many, const volatile Span &span, unsigned shift,
+                                                    u64 first, u64 before) {
         const u64 segment = first + lane_index();
         const bool begins = segment < span.last && bound_of(many, many.begins, segment) < before;
         const unsigned all = __ballot_sync(ALL, begins);
         const u64 left = before == ~(u64)0 ? span.last : first + max(__popc(all), 1);
         if constexpr (Way::CUTS)
             if (begins && is_piece(span, segment))
-                way.leave_none(segment);
-        const u64 from = max(first, span.first), to = left - (span.cuts && left == span.last);
+                Way::leave_none(many, shift, segment);
+        const u64 from = max(first, (u64)span.first), to = left - (span.cuts && left == span.last);
         if (lane_index() == 0 && from < to)
             put_off(many, from, to - from);
         if constexpr (Way::CUTS)
             if (lane_index() == 0 && span.cuts && left == span.last && left > first + 32)
-                way.leave_none(left - 1);
+                Way::leave_none(many, shift, left - 1);
         __syncwarp();
         return left;
     }
@@ -336,12 +348,15 @@ template <class Way> struct Spans {
     }
 
     __device__ __forceinline__ void reduce(u64 number, u64 count) {
-        Span span;
-        if (!find_span(number, count, span))
+        Span own;
+        if (!find_span(number, count, own))
             return;
-        u64 segment = span.first - span.takes, from = span.from;
+        if (lane_index() == 0)
+            room.span = own;
+        __syncwarp(); /* all see it */
+        u64 segment = own.first - own.takes, from = own.from;
         if (__any_sync(ALL, do_not_suit(many))) { /* the word changes, and lanes must agree */
-            put_off_tile(span, segment, ~(u64)0);
+            put_off_tile(many, span, way.ring.shift, segment, ~(u64)0);
             return;
         }
 #pragma unroll 1
@@ -350,14 +365,14 @@ template <class Way> struct Spans {
                 refuse(many);
                 return;
             }
-            segment = reduce_run(span, segment, from, runs >= RD_CUDA_SPAN_PATIENCE);
+            segment = reduce_run(segment, from, runs >= RD_CUDA_SPAN_PATIENCE);
             from = segment < span.last ? bound_of(many, many.begins, segment) : 0;
         }
     }
 };
 
 template <class Way> __device__ __forceinline__ void reduce_spans(const rd_cuda_many &many) {
-    __shared__ typename Way::Room room[WARPS];
+    __shared__ typename Spans<Way>::Room room[WARPS];
     wait_for_previous();
     let_next_come();
     Spans<Way> spans(many, room[warp_index()]);

@@ -14,7 +14,7 @@ template <int BYTES> struct SpanExtremes {
     typedef ExtremeState<BYTES> State;
     typedef Raw<BYTES> Stored;
     typedef Word<BYTES> Key;
-    typedef SpanRing<Stored> Ring;
+    typedef SpanRing<Stored, RD_CUDA_SPAN_TILES(false)> Ring;
     static constexpr bool CUTS = false, TAKES_OPEN = true;
     static constexpr unsigned VECTORS = Ring::VECTORS, EACH = Ring::EACH, TILE = Ring::TILE;
     static constexpr unsigned CELLS = BYTES == 8 ? 2 : 4, CELL_VECTORS = VECTORS / CELLS, CELL = CELL_VECTORS * EACH;
@@ -22,7 +22,7 @@ template <int BYTES> struct SpanExtremes {
     static constexpr unsigned NONE = UINT32_MAX; /* no index: there was no element */
 
     /* What a segment comes to; places count from its first element, and where none is wanted are 0. */
-    struct Open {
+    struct Value {
         Key key;
         unsigned index;
 
@@ -43,6 +43,7 @@ template <int BYTES> struct SpanExtremes {
     Room &room;
     Ring ring;
     const Order<BYTES> order;
+    Value so_far; /* of the segment that is open */
 
     __device__ __forceinline__ SpanExtremes(const rd_cuda_many &m, Room &of_warp)
         : many(m), room(of_warp), ring(m), order(order_of<BYTES>(m)) {
@@ -50,15 +51,15 @@ template <int BYTES> struct SpanExtremes {
     static __device__ __forceinline__ Stored padding() {
         return Stored(0);
     }
-    static __device__ __forceinline__ Open nothing() {
+    static __device__ __forceinline__ Value nothing() {
         return {Order<BYTES>::MASK, NONE};
     }
     __device__ __forceinline__ void reset() {
     }
-    __device__ __forceinline__ Open open_at(unsigned) const {
-        return nothing();
+    __device__ __forceinline__ void open(unsigned) {
+        so_far = nothing();
     }
-    __device__ __forceinline__ void leave(Open &) const {
+    __device__ __forceinline__ void leave() {
     }
     __device__ __forceinline__ bool wants_index() const {
         return many.call.finish == RD_INDEX;
@@ -95,7 +96,7 @@ template <int BYTES> struct SpanExtremes {
         }
         return suspect;
     }
-    __device__ __forceinline__ bool take(Open &) {
+    __device__ __forceinline__ bool take() {
         const unsigned lane = lane_index();
         Key best[CELLS];
         bool suspect;
@@ -201,20 +202,20 @@ template <int BYTES> struct SpanExtremes {
         return best;
     }
 
-    __device__ __forceinline__ Open reduce(const SpanPart &part, Open &open) const {
+    __device__ __forceinline__ Value reduce(const SpanPart &part) {
         const unsigned from = (unsigned)max(part.begin, 0), to = (unsigned)max(part.end, 0);
-        Open best = part.first ? open : nothing();
+        Value best = part.first ? so_far : nothing();
         if ((part.ends || part.next) && from < to && to <= TILE) {
             const Key key = best_between(from, to);
             if (best.none() || key < best.key)
                 best = {key, wants_index() ? place_of(from, to, key) - part.begin : 0};
         }
-        open = nothing();
+        so_far = nothing();
         __syncwarp();
         if (part.after < 32) {
             const Key key = __shfl_sync(ALL, best.key, part.after);
             const unsigned index = __shfl_sync(ALL, best.index, part.after);
-            open = {key, index};
+            so_far = {key, index};
         }
         return best;
     }
@@ -223,7 +224,7 @@ template <int BYTES> struct SpanExtremes {
     static __device__ __noinline__ void deliver_none(const rd_cuda_many &many, u64 segment) {
         State::finish(many, Found<BYTES>::none(), segment);
     }
-    __device__ __forceinline__ void deliver(bool mine, const Open &best, u64, unsigned, u64 segment) const {
+    __device__ __forceinline__ void deliver(bool mine, const Value &best, u64, unsigned, u64 segment) const {
         if (!mine)
             return;
         if (best.none()) {

@@ -28,23 +28,67 @@ template <int PLACES> struct Exponents<Half<PLACES>> {
     static constexpr int SHIFT = PLACES, ADDED = Reading<Half<PLACES>>::HIGHEST - 1;
 };
 
+/* What terms come to, in numbers of f64: of elements an upper and a lower one, of products one between them, too. */
+template <class State> struct alignas(State::PRODUCTS ? 8 : 16) SpanTotals {
+    static constexpr int ELEMENTS = State::ELEMENTS ? 2 : 0, PRODUCTS = State::PRODUCTS ? 3 : 0,
+                         NUMBERS = ELEMENTS + PRODUCTS;
+    double number[NUMBERS];
+
+    static __device__ __forceinline__ SpanTotals zero() {
+        SpanTotals zero;
+#pragma unroll
+        for (int n = 0; n < NUMBERS; n++)
+            zero.number[n] = 0;
+        return zero;
+    }
+    __device__ __forceinline__ void add(const SpanTotals &other) {
+#pragma unroll
+        for (int n = 0; n < NUMBERS; n++)
+            number[n] += other.number[n];
+    }
+    __device__ __forceinline__ SpanTotals minus(const SpanTotals &other) const {
+        SpanTotals difference;
+#pragma unroll
+        for (int n = 0; n < NUMBERS; n++)
+            difference.number[n] = number[n] - other.number[n];
+        return difference;
+    }
+    __device__ __forceinline__ SpanTotals from_lane_before(unsigned by) const {
+        SpanTotals other;
+#pragma unroll
+        for (int n = 0; n < NUMBERS; n++)
+            other.number[n] = __shfl_up_sync(ALL, number[n], by);
+        return other;
+    }
+    /* Elements alone. */
+    __device__ __forceinline__ bool is_zero() const {
+        return number[0] == -number[1];
+    }
+};
+
 template <class State> struct SpanSums {
     typedef typename State::Stored Stored;
     typedef typename State::T T;
-    typedef SpanRing<Stored> Ring;
     typedef Quick<State> Way;
     typedef typename Way::Keys Keys;
     typedef typename Way::Real Real;
     typedef typename Way::Inner Inner;
-    typedef Parted Open; /* what comes before the segment, or, with the other sign, what has come of it in tiles before */
+    typedef SpanTotals<State> Totals;
     static constexpr bool CUTS = true, TAKES_OPEN = false;
+    typedef SpanRing<Stored, RD_CUDA_SPAN_TILES(State::PRODUCTS)> Ring;
     static constexpr unsigned VECTORS = Ring::VECTORS, EACH = Ring::EACH, TILE = Ring::TILE, PAIRS = VECTORS / 2,
                               OF_PAIR = 2 * EACH;
-    static constexpr int EACH_LOG = log2_of(EACH);
+    static constexpr int EACH_LOG = log2_of(EACH), SUMS = Way::SUMS, PRODUCTS_AT = Totals::ELEMENTS;
+
+    /* Whether what comes before parts of a lane's elements is left where it takes no registers: without what comes before the lane, which is
+     * then in place of what comes before its first part. */
+    static constexpr bool LEAVES = Totals::NUMBERS > 3;
 
     /* Of a warp: what comes before each two vectors of a lane's, and before the next tile. */
     struct Room {
-        Parted before[PAIRS * 32], all;
+        Totals before[PAIRS * 32], all;
+        Totals
+            open; /* what comes before the segment that is open, or, with the other sign, what has come of it in tiles before */
     };
 
     const rd_cuda_many &many;
@@ -52,77 +96,104 @@ template <class State> struct SpanSums {
     Ring ring;
     const int log;             /* a run has less than 2^log elements */
     Keys run;                  /* of the run so far */
-    Real begin;                /* of sums, for the unit */
+    Real begin;                /* of sums of elements, for the unit */
+    double begin_products[2];  /* of upper and middle numbers */
     unsigned from_key, to_key; /* less one, and beyond: keys of elements other than zero that it suits; at first none */
 
     __device__ __forceinline__ SpanSums(const rd_cuda_many &m, Room &of_warp)
-        : many(m), room(of_warp), ring(m), log(max(m.span_log2, m.cut_log2) + 1), begin(Way::start(0)), from_key(0),
-          to_key(0) {
+        : many(m), room(of_warp), ring(m), log(max(m.span_log2, m.cut_log2) + 1),
+          begin(Way::start(0)), begin_products{0, 0}, from_key(0), to_key(0) {
     }
     static __device__ __forceinline__ Stored padding() {
         return Stored(-0.0);
     }
-    static __device__ __forceinline__ Open nothing() {
-        return {0, 0};
-    }
     __device__ __forceinline__ void reset() {
         run.reset();
+        if (lane_index() < Totals::NUMBERS)
+            room.open.number[lane_index()] = 0;
     }
 
     /* -----------------------------------------------------------------------------------------------------------------
      * Tiles
      * -------------------------------------------------------------------------------------------------------------- */
 
-    __device__ __forceinline__ bool take(Open &open) {
-        bool suits = add_up();
-        for (bool again = true; !suits && again && find_unit(open); again = false)
-            suits = add_up();
-        return suits;
+    /* Adds the elements of a lane's vector of which bits are set. */
+    __device__ __forceinline__ void add_some(const T (&x)[EACH], unsigned which, Totals &to) const {
+        if constexpr (State::ELEMENTS) {
+            Inner sum = {begin, 0};
+#pragma unroll
+            for (unsigned i = 0; i < EACH; i++)
+                Way::add(sum, which >> i & 1 ? Way::element(x[i]) : Real(0));
+            to.number[0] += (double)(sum.upper - begin);
+            to.number[1] += (double)sum.lower;
+        }
+        if constexpr (State::PRODUCTS) {
+            double upper = begin_products[0], middle = begin_products[1], lower = 0;
+#pragma unroll
+            for (unsigned i = 0; i < EACH; i++) {
+                const double own = which >> i & 1 ? (double)x[i] : 0, sum = __fma_rn(own, own, upper),
+                             left = __fma_rn(own, own, -(sum - upper)), next = middle + left;
+                lower += left - (next - middle);
+                upper = sum;
+                middle = next;
+            }
+            to.number[PRODUCTS_AT] += upper - begin_products[0];
+            to.number[PRODUCTS_AT + 1] += middle - begin_products[1];
+            to.number[PRODUCTS_AT + 2] += lower;
+        }
     }
-    /* Adds up a tile that has come. False if the unit does not suit it: then sums mean nothing. */
+
+    __device__ __forceinline__ bool take() {
+#pragma unroll 1
+        for (bool again = true;; again = false) {
+            if (add_up())
+                return true;
+            if (!again || !find_units())
+                return false;
+        }
+    }
+    /* Adds up a tile that has come. False if the units do not suit it: then sums mean nothing. */
     __device__ __forceinline__ bool add_up() {
         const unsigned lane = lane_index();
         Keys keys;
-        Parted before[PAIRS], all = {0, 0};
+        Totals before[PAIRS], all = Totals::zero();
+        Vector<Stored> vector[VECTORS][1];
         keys.reset();
 #pragma unroll
+        for (unsigned v = 0; v < VECTORS; v++)
+            ring.look(lane, v, vector[v]);
+#pragma unroll
         for (unsigned v = 0; v < VECTORS; v++) {
-            Vector<Stored> vector[1];
             T x[EACH];
-            Inner sum = {begin, 0};
-            ring.look(lane, v, vector);
-            Way::unpack(vector, x);
-            keys.note(vector, x);
+            Way::unpack(vector[v], x);
+            keys.note(vector[v], x);
             if (v % 2 == 0)
                 before[v / 2] = all;
-#pragma unroll
-            for (unsigned i = 0; i < EACH; i++)
-                Way::add(sum, Way::term(0, x[i], x[i]));
-            all.upper += (double)(sum.upper - begin);
-            all.lower += (double)sum.lower;
+            if (v % 2 == 0 && LEAVES)
+                room.before[v / 2 * 32 + lane] = all;
+            add_some(x, ~0u, all);
         }
-        const Parted own = all;
+        const Totals own = all;
 #pragma unroll
         for (unsigned by = 1; by < 32; by *= 2) {
-            const double upper = __shfl_up_sync(ALL, all.upper, by), lower = __shfl_up_sync(ALL, all.lower, by);
-            if (lane >= by) {
-                all.upper += upper;
-                all.lower += lower;
-            }
+            const Totals other = all.from_lane_before(by);
+            if (lane >= by)
+                all.add(other);
         }
         if (lane == 31)
             room.all = all;
-        all = difference(all, own);
+        all = all.minus(own);
 #pragma unroll
-        for (unsigned p = 0; p < PAIRS; p++)
-            room.before[p * 32 + lane] = {all.upper + before[p].upper, all.lower + before[p].lower};
+        for (unsigned p = 0; p < (LEAVES ? 1 : PAIRS); p++) {
+            Totals sum = all;
+            if (!LEAVES)
+                sum.add(before[p]);
+            room.before[p * 32 + lane] = sum;
+        }
         run.widen(keys);
         const bool suits = __all_sync(ALL, lies_within(keys));
         __syncwarp(); /* all see the room */
         return suits;
-    }
-    static __device__ __forceinline__ Parted difference(const Parted &a, const Parted &b) {
-        return {a.upper - b.upper, a.lower - b.lower};
     }
 
     __device__ __forceinline__ bool lies_within(const Keys &keys) const {
@@ -131,45 +202,101 @@ template <class State> struct SpanSums {
         return most < to_key && least >= from_key;
     }
 
-    /* Finds a unit for all that came of the run, with room for larger elements to come, and has what is open in it. False if there is
-     * none. */
-    __device__ __forceinline__ bool find_unit(Parted &open) {
-        typedef Exponents<Stored> In;
-        constexpr int PLACES = State::DIGITS - 1, SPARE = Units<Real>::DIGITS;
-        const typename State::Range range = run.range();
+    /* What units suit: exponents of the largest element, and of the lowest bit of the smallest. */
+    struct Suited {
+        int top, bottom;
+    };
+    /* Finds a unit for sums of elements, with room for larger ones to come. False if there is none. */
+    __device__ __forceinline__ bool find_unit(const typename State::Range &range, Totals &open, Suited &suited) {
+        constexpr int SPARE = Units<Real>::DIGITS;
         const Reach reach = Way::reach_of(0, range, range);
         const int terms = Way::NARROW ? EACH_LOG : log, least = Way::unit_for(reach.top, terms),
                   most = SPARE + 1 + reach.bottom - terms, unit = min(least + RD_CUDA_SPAN_ROOM, most);
-        if (!range.finite() || unit < least || !Way::has_unit(unit))
+        if (unit < least || !Way::has_unit(unit))
             return false;
-        /* The same, solved for exponents: of the largest element, and of the lowest bit of the smallest. */
-        const int top = reach.top + (unit - least), bottom = unit - 1 + terms - SPARE;
+        suited = {reach.top + (unit - least), unit - 1 + terms - SPARE};
         begin = Way::start(unit);
-        to_key = (unsigned)min(top + 1 + In::ADDED, 2 * In::ADDED + 1) << In::SHIFT;
-        from_key = bottom > 1 - In::ADDED - PLACES ? ((unsigned)(bottom + PLACES + In::ADDED) << In::SHIFT) - 1 : 0;
-        const double start = Units<double>::start(unit), upper = (start + open.upper) - start,
-                     more = (start + open.lower) - start;
-        open = {upper + more, (open.upper - upper) + (open.lower - more)};
+        const double start = Units<double>::start(unit), upper = (start + open.number[0]) - start,
+                     more = (start + open.number[1]) - start;
+        open.number[1] = (open.number[0] - upper) + (open.number[1] - more);
+        open.number[0] = upper + more;
+        return true;
+    }
+    /* The same for sums of squares, whose exponents lie twice as far apart. */
+    __device__ __forceinline__ bool find_units_of_squares(const typename State::Range &range, Totals &open,
+                                                          Suited &suited) {
+        const Reach reach = Way::reach_of(SUMS - 1, range, range);
+        const int least = reach.top + log - 49, most = reach.bottom + 105 - 2 * log,
+                  unit = min(least + 2 * RD_CUDA_SPAN_ROOM, most), lower_unit = unit + log - 51;
+        if (unit < least || lower_unit < Units<double>::LEAST || unit > Units<double>::MOST)
+            return false;
+        suited = {(unit - log + 48) >> 1, (unit + 2 * log - 104) >> 1};
+        begin_products[0] = Units<double>::start(unit);
+        begin_products[1] = Units<double>::start(lower_unit);
+        double left[3], upper = 0, middle = 0, lower = 0;
+#pragma unroll
+        for (int n = 0; n < 3; n++) {
+            const double own = open.number[PRODUCTS_AT + n], units = (begin_products[0] + own) - begin_products[0];
+            upper += units;
+            left[n] = own - units;
+        }
+#pragma unroll
+        for (int n = 0; n < 3; n++) {
+            const double units = (begin_products[1] + left[n]) - begin_products[1];
+            middle += units;
+            lower += left[n] - units;
+        }
+        open.number[PRODUCTS_AT] = upper;
+        open.number[PRODUCTS_AT + 1] = middle;
+        open.number[PRODUCTS_AT + 2] = lower;
+        return true;
+    }
+    /* Finds units for all that came of the run, and has what is open in them. False if there are none. */
+    __device__ __forceinline__ bool find_units() {
+        typedef Exponents<typename std::conditional<Way::NARROW, Stored, T>::type> In;
+        constexpr int PLACES = State::DIGITS - 1;
+        const typename State::Range range = run.range();
+        Suited suited = {In::ADDED, -In::ADDED - PLACES};
+        Totals open = room.open;
+        if (!range.finite())
+            return false;
+        if constexpr (State::ELEMENTS)
+            if (!find_unit(range, open, suited))
+                return false;
+        if constexpr (State::PRODUCTS) {
+            Suited squares;
+            if (!find_units_of_squares(range, open, squares))
+                return false;
+            suited = {min(suited.top, squares.top), max(suited.bottom, squares.bottom)};
+        }
+        to_key = (unsigned)min(suited.top + 1 + In::ADDED, 2 * In::ADDED + 1) << In::SHIFT;
+        from_key = suited.bottom > 1 - In::ADDED - PLACES
+                       ? ((unsigned)(suited.bottom + PLACES + In::ADDED) << In::SHIFT) - 1
+                       : 0;
+        __syncwarp();
+        if (lane_index() == 0)
+            room.open = open;
         return true;
     }
 
-    /* The sum of so many elements of the tile. (Without branches, after which lanes might not meet again.) */
-    __device__ __forceinline__ Parted sum_before(unsigned count) const {
+    /* What so many elements of the tile come to. (Without branches, after which lanes might not meet again.) */
+    __device__ __forceinline__ Totals sum_before(unsigned count) const {
         const unsigned pair = min(count / OF_PAIR, TILE / OF_PAIR - 1), left = count - pair * OF_PAIR,
-                       lane = pair / PAIRS, first = pair % PAIRS;
-        Parted sum = room.before[first * 32 + lane];
+                       lane = pair / PAIRS, first = pair % PAIRS, which = (1u << left) - 1;
+        Totals sum = room.before[first * 32 + lane];
+        if constexpr (LEAVES) {
+            const Totals of_lane = room.before[lane];
+#pragma unroll
+            for (int n = 0; n < Totals::NUMBERS; n++)
+                sum.number[n] = of_lane.number[n] + (first ? sum.number[n] : 0);
+        }
 #pragma unroll
         for (unsigned k = 0; k < 2; k++) {
             Vector<Stored> vector[1];
             T x[EACH];
-            Inner part = {begin, 0};
             ring.look(lane, first * 2 + k, vector);
             Way::unpack(vector, x);
-#pragma unroll
-            for (unsigned i = 0; i < EACH; i++)
-                Way::add(part, k * EACH + i < left ? Way::term(0, x[i], x[i]) : Real(0));
-            sum.upper += (double)(part.upper - begin);
-            sum.lower += (double)part.lower;
+            add_some(x, which >> k * EACH, sum);
         }
         return sum;
     }
@@ -178,46 +305,76 @@ template <class State> struct SpanSums {
      * Segments
      * -------------------------------------------------------------------------------------------------------------- */
 
-    __device__ __forceinline__ Open open_at(unsigned count) const {
-        return sum_before(count);
+    __device__ __forceinline__ void open(unsigned count) {
+        const Totals sum = sum_before(count);
+        if (lane_index() == 0)
+            room.open = sum;
+        __syncwarp();
     }
-    __device__ __forceinline__ Parted reduce(const SpanPart &part, Open &open) const {
-        const Parted own = sum_before(part.ends ? (unsigned)part.end : 0);
-        const double upper = __shfl_up_sync(ALL, own.upper, 1), lower = __shfl_up_sync(ALL, own.lower, 1);
-        const Parted sum = difference(own, part.first ? open : Parted{upper, lower});
-        open = from_lane(own, (int)part.after - 1);
-        return sum;
+    __device__ __forceinline__ Totals reduce(const SpanPart &part) {
+        const Totals own = sum_before(part.ends ? (unsigned)part.end : 0);
+        Totals begin = own.from_lane_before(1);
+        if (part.first)
+            begin = room.open;
+        __syncwarp();
+        if (lane_index() + 1 == part.after)
+            room.open = own;
+        __syncwarp();
+        return own.minus(begin);
     }
-    __device__ __forceinline__ void leave(Open &open) const {
-        open = difference(open, room.all);
+    __device__ __forceinline__ void leave() {
+        const unsigned n = lane_index();
+        if (n < Totals::NUMBERS)
+            room.open.number[n] -= room.all.number[n];
     }
 
-    static __device__ __forceinline__ Parted from_lane(const Parted &sum, int lane) {
-        return {__shfl_sync(ALL, sum.upper, lane), __shfl_sync(ALL, sum.lower, lane)};
-    }
+    /* The same as rows have it. */
+    struct Whole {
+        Parted sum[SUMS];
+        double rest[SUMS]; /* what two numbers do not hold */
 
-    /* Whether a segment whose sum is zero has -0 alone. */
-    __device__ __noinline__ bool is_negative_zero(u64 from, u64 count) const {
+        __device__ __forceinline__ explicit Whole(const Totals &of) {
+            if constexpr (State::ELEMENTS) {
+                sum[0] = {of.number[0], of.number[1]};
+                rest[0] = 0;
+            }
+            if constexpr (State::PRODUCTS) {
+                const Parted upper = sum_of_two(of.number[PRODUCTS_AT], of.number[PRODUCTS_AT + 1]),
+                             lower = sum_of_two(upper.lower, of.number[PRODUCTS_AT + 2]);
+                sum[SUMS - 1] = {upper.upper, lower.upper};
+                rest[SUMS - 1] = lower.lower;
+            }
+        }
+        __device__ __forceinline__ bool is_long() const {
+            return State::PRODUCTS && rest[SUMS - 1] != 0;
+        }
+    };
+
+    /* Whether a segment has -0 alone, so that its sum is. */
+    static __device__ __noinline__ bool is_negative_zero(const Stored *from, u64 count) {
         bool negative = !State::ABSOLUTE && count != 0;
         for (u64 i = 0; i < count && negative; i++)
-            negative = State::differs(as_element(ring.x[from + i])) == 0;
+            negative = State::differs(as_element(from[i])) == 0;
         return negative;
     }
 
     /* Results that take more time, of lanes that have one. */
-    static __device__ __noinline__ void deliver_slowly(const rd_cuda_many &many, Parted sum, bool mine, u64 result) {
+    static __device__ __noinline__ void deliver_slowly(const rd_cuda_many &many, const Whole whole, bool mine,
+                                                       u64 result) {
         typename State::Merged merged;
-        State::hold_all(&sum, nullptr, mine, merged);
+        State::hold_all(whole.sum, whole.rest, mine, merged);
         if (mine && !State::round(many, many, merged, source_of(many, result), result))
             Spans<SpanSums>::put_off(many, result, 1);
     }
-    __device__ __forceinline__ void deliver(bool mine, const Parted &sum, u64 from, unsigned count, u64 result) const {
+    __device__ __forceinline__ void deliver(bool mine, const Totals &totals, u64 from, unsigned count,
+                                            u64 result) const {
+        const Whole whole(totals);
         u64 bits;
-        bool quick = mine && count >= many.call.minimum;
-        if (quick && sum.upper == -sum.lower)
-            bits = (u64)is_negative_zero(from, count) << (8 * many.call.result_bytes - 1);
+        bool quick = mine && count >= many.call.minimum && !whole.is_long();
+        if (!State::PRODUCTS && quick && totals.is_zero())
+            bits = (u64)is_negative_zero(ring.x + from, count) << (8 * many.call.result_bytes - 1);
         else
-            quick = quick && State::round_parted(many.call, &sum, count, bits);
+            quick = quick && State::round_parted(many.call, whole.sum, count, bits);
         if (quick) {
             State::store(many.call, (i64)result, bits);
             tell(many, result, REDUCT_OK, 0);
@@ -225,16 +382,16 @@ template <class State> struct SpanSums {
         }
         __syncwarp();
         if (__any_sync(ALL, mine))
-            deliver_slowly(many, sum, mine, result);
+            deliver_slowly(many, whole, mine, result);
     }
 
     /* Leaves the piece that a span has of a segment; whoever is last delivers it. By one lane. */
-    static __device__ __noinline__ void leave_any(const rd_cuda_many &many, unsigned shift, Parted sum, unsigned flags,
-                                                  u64 segment) {
+    static __device__ __noinline__ void leave_any(const rd_cuda_many &many, unsigned shift, const Whole whole,
+                                                  unsigned flags, u64 segment) {
         const u64 from = bound_of(many, many.begins, segment), to = bound_of(many, many.begins, segment + 1),
                   first = (from + shift) >> many.span_log2, last = (to + shift - 1) >> many.span_log2;
         typename State::Merged merged;
-        State::hold_all(&sum, nullptr, true, merged);
+        State::hold_all(whole.sum, whole.rest, true, merged);
         merged.notes.flags = (merged.notes.flags & ~(unsigned)State::OTHER_CAME) | flags;
         u64 *words = reinterpret_cast<u64 *>(many.table) +
                      RD_CUDA_CUT_SPANS_AT(many.limit, many.piece_log2, many.table_words, many.piece_words) +
@@ -243,13 +400,13 @@ template <class State> struct SpanSums {
         if (met.last && !State::round(many, many, met.kept, source_of(many, segment), segment))
             Spans<SpanSums>::put_off_long(many, segment, to - from);
     }
-    __device__ __forceinline__ void leave_piece(const Parted &sum, u64 from, unsigned count, u64 segment) const {
-        const bool nothing = sum.upper == -sum.lower && is_negative_zero(from, count);
-        leave_any(many, ring.shift, sum, nothing ? 0u : (unsigned)State::OTHER_CAME, segment);
+    __device__ __forceinline__ void leave_piece(const Totals &totals, u64 from, unsigned count, u64 segment) const {
+        const bool nothing = !State::PRODUCTS && totals.is_zero() && is_negative_zero(ring.x + from, count);
+        leave_any(many, ring.shift, Whole(totals), nothing ? 0u : (unsigned)State::OTHER_CAME, segment);
     }
     /* Has the segment put off by whoever comes last. */
-    __device__ __forceinline__ void leave_none(u64 segment) const {
-        leave_any(many, ring.shift, {0, 0}, State::FAILED, segment);
+    static __device__ __forceinline__ void leave_none(const rd_cuda_many &many, unsigned shift, u64 segment) {
+        leave_any(many, shift, Whole(Totals::zero()), State::FAILED, segment);
     }
 };
 
@@ -259,4 +416,7 @@ template <class State> struct SpanSums {
 #define RD_CUDA_SPANS_SUMS(TYPE)                                                                                       \
     RD_CUDA_SPANS(identity, SpanSums<SumState<TYPE, RD_IDENTITY>>)                                                     \
     RD_CUDA_SPANS(absolute, SpanSums<SumState<TYPE, RD_ABSOLUTE>>)
+#define RD_CUDA_SPANS_SQUARES(TYPE)                                                                                    \
+    RD_CUDA_SPANS(square, SpanSums<SumState<TYPE, RD_SQUARE>>)                                                         \
+    RD_CUDA_SPANS(moments, SpanSums<SumState<TYPE, RD_MOMENTS>>)
 #endif

@@ -82,15 +82,12 @@ enum { RD_CUDA_CUT_TILES = 4, RD_CUDA_CUT_PIECES_EACH = 16 };
  * in segments of 256 take an H100 411 us with 4 lanes each, where 16, of a tile each, take 449; of 1 Ki 397 with 8, 453 with 32.) */
 enum { RD_CUDA_SEGMENT_TILES = 4, RD_CUDA_SEGMENT_LANES = 8 };
 
-/* Where segments follow each other (many_spans.cuh): bytes of a tile; tiles of a warp's ring, of which two of three are on their way, 128
- * KiB for the 16 warps of a multiprocessor (with one, 1 GiB of f32 in segments of 1 Ki takes an H100 438 us, where it takes 411); bytes of a
+/* Where segments follow each other (many_spans.cuh): bytes of a tile; bytes of a
  * span, a power of two, or fewer, so that there are so many for each warp that there is at once; the part of the L2 cache that such
  * arrays take at least, and the most elements for each segment, as others are as fast by segments; binades that later elements may lie
  * above the largest of those before; runs that are put off before all that follow are: so many, and this part of the spans. */
 enum {
     RD_CUDA_SPAN_TILE_BYTES = 4 << 10,
-    RD_CUDA_SPAN_TILES = 3,
-    RD_CUDA_SPAN_RING_BYTES = RD_CUDA_WARPS * RD_CUDA_SPAN_TILES * RD_CUDA_SPAN_TILE_BYTES,
     RD_CUDA_SPAN_BYTES = 64 << 10,
     RD_CUDA_SPAN_WARPS = 2,
     RD_CUDA_SPAN_CACHE_PART = 1,
@@ -99,6 +96,11 @@ enum {
     RD_CUDA_SPAN_RUNS_LEAST = 64,
     RD_CUDA_SPAN_RUNS_PART = 8
 };
+
+/* Tiles of a warp's ring, of which two of three are on their way, 128 KiB for the 16 warps of a multiprocessor (with one, sums of 1 GiB of f32
+ * in segments of 1 Ki take an H100 438 us, where they take 411). Sums of squares need that room for what comes before parts of a tile. */
+#define RD_CUDA_SPAN_TILES(squares)    ((squares) ? 2 : 3)
+#define RD_CUDA_SPAN_RING_BYTES(tiles) (RD_CUDA_WARPS * (tiles)*RD_CUDA_SPAN_TILE_BYTES)
 
 /* Long rows, and columns, of f32 and halves (many_ringed.cuh). Stages of a warp's ring, a power of two, and vectors of a lane in each: of four
  * stages of 2 KiB three are on their way, 96 KiB for the 16 warps of a multiprocessor, where 36 would keep memory busy (4.8 TB/s for
