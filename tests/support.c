@@ -1,6 +1,7 @@
 #include "support.h"
 
 #include <inttypes.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,13 +137,19 @@ size_t test_devices(const char *devices[TEST_MAX_DEVICES]) {
     return count;
 }
 
-const char *test_device(void) {
-    static char name[64];
+static char first_device[64];
+
+static void read_first_device(void) {
     const char *const named = getenv("REDUCT_TEST_DEVICES");
-    if (!named || !*named)
-        return NULL;
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(named, ","), named);
-    return name;
+    if (named)
+        snprintf(first_device, sizeof first_device, "%.*s", (int)strcspn(named, ","), named);
+}
+
+/* Threads call this at once. */
+const char *test_device(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, read_first_device);
+    return *first_device ? first_device : NULL;
 }
 
 bool test_removes(const reduct_reduction *reduction) {

@@ -709,6 +709,25 @@ static reduct_operator operator_of_neighbours(struct rng *rng, const struct test
     return op;
 }
 
+/* Normal data, or lengths of it in turn with such that are far smaller: of these the last digits must not be lost among those of others. */
+static void fill_by_scales(struct rng *rng, const struct test_type *type, void *x, uint64_t count) {
+    const int usually = 12 + (int)rng_below(rng, 25), seldom = (int)rng_below(rng, 110);
+    const double scale = ldexp(1, type->type == REDUCT_F16 ? -usually / 3 : rng_below(rng, 2) ? -usually : -seldom);
+    const uint64_t usual = 1 + rng_below(rng, 1500);
+    distribution_named("normal")->fill(rng, type, x, NULL, count);
+    if (rng_below(rng, 4) == 0)
+        return;
+    bool small = false;
+    for (uint64_t i = 0, next = 0; i < count; i++) {
+        if (i == next) {
+            small = !small;
+            next += 1 + rng_below(rng, usual);
+        }
+        if (small)
+            values_put(type, x, i, values_get(type, x, i) * scale);
+    }
+}
+
 /* Sums of floats, and extremes, that a device reads as they lie: of one distribution, of several in turn, with zeros of either sign, or with a few that
  * are not finite or far away. */
 static void neighbouring_segments(void **state) {
@@ -718,10 +737,10 @@ static void neighbouring_segments(void **state) {
     const size_t device_count = test_devices(devices), element_count = test_elements(elements);
     struct many *many = start(11);
     struct rng *rng = &many->rng;
-    for (uint64_t rounds = test_scaled(1200, test_fewest(60)); rounds-- > 0;) {
+    for (uint64_t rounds = test_scaled(1200, test_fewest(120)); rounds-- > 0;) {
         const struct test_type *type;
         do
-            type = elements[rng_below(rng, element_count)];
+            type = rng_below(rng, 2) ? elements[rng_below(rng, element_count)] : test_type(REDUCT_F32);
         while (type->class != FLOAT && rng_below(rng, 3));
         const char *device = devices[rng_below(rng, device_count)];
         const reduct_operator op = operator_of_neighbours(rng, type);
@@ -734,9 +753,9 @@ static void neighbouring_segments(void **state) {
             continue;
         choose_neighbours(many);
         fill(many, &type, 1);
-        if (type->class == FLOAT && rng_below(rng, 3))
-            distribution_named("normal")->fill(rng, type, many->memory[0], NULL, many->span);
-        const uint64_t kind = type->class == FLOAT ? rng_below(rng, 4) : 2, from = rng_below(rng, many->span);
+        if (type->class == FLOAT && rng_below(rng, 6))
+            fill_by_scales(rng, type, many->memory[0], many->span);
+        const uint64_t kind = type->class == FLOAT ? rng_below(rng, 7) : 2, from = rng_below(rng, many->span);
         if (kind == 0)
             for (uint64_t i = from; i < many->span && i < from + 3000; i++)
                 values_put(type, many->memory[0], i, rng_below(rng, 9) ? -0.0 : 0.0);

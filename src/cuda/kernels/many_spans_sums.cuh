@@ -84,9 +84,18 @@ template <class State> struct SpanSums {
      * then in place of what comes before its first part. */
     static constexpr bool LEAVES = Totals::NUMBERS > 3;
 
+    /* Where sums begin, for their units: those of elements, and upper and middle numbers of those of products. And keys of elements other than
+     * zero that these suit, from one, less one, and before another: at first none. */
+    struct Begun {
+        Real elements;
+        double products[2];
+        unsigned from_key, to_key;
+    };
+
     /* Of a warp: what comes before each two vectors of a lane's, and before the next tile. */
     struct Room {
         Totals before[PAIRS * 32], all;
+        Begun units;
         Totals
             open; /* what comes before the segment that is open, or, with the other sign, what has come of it in tiles before */
     };
@@ -94,15 +103,13 @@ template <class State> struct SpanSums {
     const rd_cuda_many &many;
     Room &room;
     Ring ring;
-    const int log;             /* a run has less than 2^log elements */
-    Keys run;                  /* of the run so far */
-    Real begin;                /* of sums of elements, for the unit */
-    double begin_products[2];  /* of upper and middle numbers */
-    unsigned from_key, to_key; /* less one, and beyond: keys of elements other than zero that it suits; at first none */
+    const int log; /* a run has less than 2^log elements */
+    Keys run;      /* of the run so far */
 
     __device__ __forceinline__ SpanSums(const rd_cuda_many &m, Room &of_warp)
-        : many(m), room(of_warp), ring(m), log(max(m.span_log2, m.cut_log2) + 1),
-          begin(Way::start(0)), begin_products{0, 0}, from_key(0), to_key(0) {
+        : many(m), room(of_warp), ring(m), log(max(m.span_log2, m.cut_log2) + 1) {
+        if (lane_index() == 0)
+            room.units = {Way::start(0), {0, 0}, 0, 0};
     }
     static __device__ __forceinline__ Stored padding() {
         return Stored(-0.0);
@@ -120,6 +127,7 @@ template <class State> struct SpanSums {
     /* Adds the elements of a lane's vector of which bits are set. */
     __device__ __forceinline__ void add_some(const T (&x)[EACH], unsigned which, Totals &to) const {
         if constexpr (State::ELEMENTS) {
+            const Real begin = room.units.elements;
             Inner sum = {begin, 0};
 #pragma unroll
             for (unsigned i = 0; i < EACH; i++)
@@ -128,7 +136,8 @@ template <class State> struct SpanSums {
             to.number[1] += (double)sum.lower;
         }
         if constexpr (State::PRODUCTS) {
-            double upper = begin_products[0], middle = begin_products[1], lower = 0;
+            const double begin[2] = {room.units.products[0], room.units.products[1]};
+            double upper = begin[0], middle = begin[1], lower = 0;
 #pragma unroll
             for (unsigned i = 0; i < EACH; i++) {
                 const double own = which >> i & 1 ? (double)x[i] : 0, sum = __fma_rn(own, own, upper),
@@ -137,8 +146,8 @@ template <class State> struct SpanSums {
                 upper = sum;
                 middle = next;
             }
-            to.number[PRODUCTS_AT] += upper - begin_products[0];
-            to.number[PRODUCTS_AT + 1] += middle - begin_products[1];
+            to.number[PRODUCTS_AT] += upper - begin[0];
+            to.number[PRODUCTS_AT + 1] += middle - begin[1];
             to.number[PRODUCTS_AT + 2] += lower;
         }
     }
@@ -199,7 +208,7 @@ template <class State> struct SpanSums {
     __device__ __forceinline__ bool lies_within(const Keys &keys) const {
         const unsigned most = Way::NARROW ? max(keys.most & 0xffff, keys.most >> 16) : keys.most,
                        least = Way::NARROW ? min(keys.least & 0xffff, keys.least >> 16) : keys.least;
-        return most < to_key && least >= from_key;
+        return most < room.units.to_key && least >= room.units.from_key;
     }
 
     /* What units suit: exponents of the largest element, and of the lowest bit of the smallest. */
@@ -207,7 +216,8 @@ template <class State> struct SpanSums {
         int top, bottom;
     };
     /* Finds a unit for sums of elements, with room for larger ones to come. False if there is none. */
-    __device__ __forceinline__ bool find_unit(const typename State::Range &range, Totals &open, Suited &suited) {
+    __device__ __forceinline__ bool find_unit(const typename State::Range &range, Begun &units, Totals &open,
+                                              Suited &suited) {
         constexpr int SPARE = Units<Real>::DIGITS;
         const Reach reach = Way::reach_of(0, range, range);
         const int terms = Way::NARROW ? EACH_LOG : log, least = Way::unit_for(reach.top, terms),
@@ -215,7 +225,7 @@ template <class State> struct SpanSums {
         if (unit < least || !Way::has_unit(unit))
             return false;
         suited = {reach.top + (unit - least), unit - 1 + terms - SPARE};
-        begin = Way::start(unit);
+        units.elements = Way::start(unit);
         const double start = Units<double>::start(unit), upper = (start + open.number[0]) - start,
                      more = (start + open.number[1]) - start;
         open.number[1] = (open.number[0] - upper) + (open.number[1] - more);
@@ -223,28 +233,29 @@ template <class State> struct SpanSums {
         return true;
     }
     /* The same for sums of squares, whose exponents lie twice as far apart. */
-    __device__ __forceinline__ bool find_units_of_squares(const typename State::Range &range, Totals &open,
-                                                          Suited &suited) {
+    __device__ __forceinline__ bool find_units_of_squares(const typename State::Range &range, Begun &units,
+                                                          Totals &open, Suited &suited) {
         const Reach reach = Way::reach_of(SUMS - 1, range, range);
         const int least = reach.top + log - 49, most = reach.bottom + 105 - 2 * log,
                   unit = min(least + 2 * RD_CUDA_SPAN_ROOM, most), lower_unit = unit + log - 51;
         if (unit < least || lower_unit < Units<double>::LEAST || unit > Units<double>::MOST)
             return false;
         suited = {(unit - log + 48) >> 1, (unit + 2 * log - 104) >> 1};
-        begin_products[0] = Units<double>::start(unit);
-        begin_products[1] = Units<double>::start(lower_unit);
+        const double begin[2] = {Units<double>::start(unit), Units<double>::start(lower_unit)};
+        units.products[0] = begin[0];
+        units.products[1] = begin[1];
         double left[3], upper = 0, middle = 0, lower = 0;
 #pragma unroll
         for (int n = 0; n < 3; n++) {
-            const double own = open.number[PRODUCTS_AT + n], units = (begin_products[0] + own) - begin_products[0];
-            upper += units;
-            left[n] = own - units;
+            const double own = open.number[PRODUCTS_AT + n], whole = (begin[0] + own) - begin[0];
+            upper += whole;
+            left[n] = own - whole;
         }
 #pragma unroll
         for (int n = 0; n < 3; n++) {
-            const double units = (begin_products[1] + left[n]) - begin_products[1];
-            middle += units;
-            lower += left[n] - units;
+            const double whole = (begin[1] + left[n]) - begin[1];
+            middle += whole;
+            lower += left[n] - whole;
         }
         open.number[PRODUCTS_AT] = upper;
         open.number[PRODUCTS_AT + 1] = middle;
@@ -257,25 +268,29 @@ template <class State> struct SpanSums {
         constexpr int PLACES = State::DIGITS - 1;
         const typename State::Range range = run.range();
         Suited suited = {In::ADDED, -In::ADDED - PLACES};
+        Begun units = room.units;
         Totals open = room.open;
         if (!range.finite())
             return false;
         if constexpr (State::ELEMENTS)
-            if (!find_unit(range, open, suited))
+            if (!find_unit(range, units, open, suited))
                 return false;
         if constexpr (State::PRODUCTS) {
             Suited squares;
-            if (!find_units_of_squares(range, open, squares))
+            if (!find_units_of_squares(range, units, open, squares))
                 return false;
             suited = {min(suited.top, squares.top), max(suited.bottom, squares.bottom)};
         }
-        to_key = (unsigned)min(suited.top + 1 + In::ADDED, 2 * In::ADDED + 1) << In::SHIFT;
-        from_key = suited.bottom > 1 - In::ADDED - PLACES
-                       ? ((unsigned)(suited.bottom + PLACES + In::ADDED) << In::SHIFT) - 1
-                       : 0;
+        units.to_key = (unsigned)min(suited.top + 1 + In::ADDED, 2 * In::ADDED + 1) << In::SHIFT;
+        units.from_key = suited.bottom > 1 - In::ADDED - PLACES
+                             ? ((unsigned)(suited.bottom + PLACES + In::ADDED) << In::SHIFT) - 1
+                             : 0;
         __syncwarp();
-        if (lane_index() == 0)
+        if (lane_index() == 0) {
+            room.units = units;
             room.open = open;
+        }
+        __syncwarp();
         return true;
     }
 
