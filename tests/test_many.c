@@ -728,8 +728,8 @@ static void fill_by_scales(struct rng *rng, const struct test_type *type, void *
     }
 }
 
-/* Sums of floats, and extremes, that a device reads as they lie: of one distribution, of several in turn, with zeros of either sign, or with a few that
- * are not finite or far away. */
+/* What a device reads as it lies: of one distribution, of two magnitudes, with zeros of either sign, or with a few that are not finite or far
+ * away. */
 static void neighbouring_segments(void **state) {
     (void)state;
     const char *devices[TEST_MAX_DEVICES];

@@ -410,13 +410,12 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
     return true;
 }
 
-/* Whether segments that follow each other are reduced by spans of the array. */
+/* Whether segments that follow each other are reduced by spans of the array: of one that the L2 cache holds others are as fast. */
 static bool suits_spans(const struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                         unsigned bytes, const struct rd_cuda_device *device) {
     const struct rd_cuda_many *to = &pass->masked.many;
     return kernel->span_image[0] && to->cutting && !many->mask && !many->segments.with_ends &&
-           device->capability >= RD_CUDA_NEWER &&
-           to->limit * bytes >= (uint64_t)device->l2_bytes / RD_CUDA_SPAN_CACHE_PART && to->results &&
+           device->capability >= RD_CUDA_NEWER && to->limit * bytes >= (uint64_t)device->l2_bytes && to->results &&
            to->limit / to->results <= RD_CUDA_SPAN_EACH_MOST;
 }
 

@@ -12,8 +12,13 @@
  * left. A run has less than 2^L elements, so that with u >= top + L - 49 the upper numbers are less than 2^50 units and a rounding
  * each, and the lower ones at most 2^(L + u - 1), which is exact if L + u - 1 - bottom is at most 53, of the run's elements. Then so
  * are all sums of elements that follow each other, and what differences of sums come to. Of elements of 16 bits those of a vector are
- * added first, in f32, with bounds as in many_quick.cuh; f64 holds the sums of these. The unit is kept from tile to tile, and from
- * run to run; a tile that it does not suit is taken once more, with one for all of the run so far. */
+ * added first, in f32, with bounds as in many_quick.cuh; f64 holds the sums of these.
+ *
+ * Squares have twice as many digits, and their exponents lie twice as far apart, so that they take three numbers. What is left of a square is
+ * at most half a unit; of that the middle number takes multiples of 2^v, v = u + L - 51, less than 2^50 of them. What is then left the lower one
+ * adds, which is exact if L + v - 1 - bottom is at most 53: top and bottom, those of squares, may be 154 - 3 L apart.
+ *
+ * Units are kept from tile to tile, and from run to run; a tile that they do not suit is taken once more, with units for all of the run so far. */
 #pragma once
 
 #include "many_spans.cuh"
@@ -28,7 +33,7 @@ template <int PLACES> struct Exponents<Half<PLACES>> {
     static constexpr int SHIFT = PLACES, ADDED = Reading<Half<PLACES>>::HIGHEST - 1;
 };
 
-/* What terms come to, in numbers of f64: of elements an upper and a lower one, of products one between them, too. */
+/* What elements come to, in numbers of f64: their sum an upper and a lower one, that of their squares a middle one, too. */
 template <class State> struct alignas(State::PRODUCTS ? 8 : 16) SpanTotals {
     static constexpr int ELEMENTS = State::ELEMENTS ? 2 : 0, PRODUCTS = State::PRODUCTS ? 3 : 0,
                          NUMBERS = ELEMENTS + PRODUCTS;
@@ -92,12 +97,11 @@ template <class State> struct SpanSums {
         unsigned from_key, to_key;
     };
 
-    /* Of a warp: what comes before each two vectors of a lane's, and before the next tile. */
+    /* Of a warp: what comes before each two vectors of a lane's, and before the next tile; and before the segment that is open, or, with the
+     * other sign, what has come of it in tiles before. */
     struct Room {
-        Totals before[PAIRS * 32], all;
+        Totals before[PAIRS * 32], all, open;
         Begun units;
-        Totals
-            open; /* what comes before the segment that is open, or, with the other sign, what has come of it in tiles before */
     };
 
     const rd_cuda_many &many;
