@@ -711,7 +711,8 @@ static reduct_operator operator_of_neighbours(struct rng *rng, const struct test
 
 /* Normal data, or lengths of it in turn with such that are far smaller: of these the last digits must not be lost among those of others. */
 static void fill_by_scales(struct rng *rng, const struct test_type *type, void *x, uint64_t count) {
-    const int usually = 12 + (int)rng_below(rng, 25), seldom = (int)rng_below(rng, 110);
+    const int usually = (type->type == REDUCT_F64 ? 24 : 12) + (int)rng_below(rng, 25),
+              seldom = (int)rng_below(rng, 110);
     const double scale = ldexp(1, type->type == REDUCT_F16 ? -usually / 3 : rng_below(rng, 2) ? -usually : -seldom);
     const uint64_t usual = 1 + rng_below(rng, 1500);
     distribution_named("normal")->fill(rng, type, x, NULL, count);
@@ -767,6 +768,36 @@ static void neighbouring_segments(void **state) {
                                                : HUGE_VAL);
         check_case(many, device, true);
     }
+    stop(many);
+}
+
+/* Segments that follow each other, of which every other one, or every other so many, are smaller by so many binades: what comes before must take no
+ * digit from them, whether one unit suits both or not. */
+static void digits_of_neighbours(void **state) {
+    (void)state;
+    static const reduct_operator OPERATORS[] = {REDUCT_SUM, REDUCT_SUMSQ, REDUCT_VAR};
+    static const reduct_type TYPES[] = {REDUCT_F32, REDUCT_F64, REDUCT_BF16};
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices);
+    struct many *many = start(13);
+    for (int binades = 6; binades < 108; binades += 3)
+        for (size_t o = 0; o < sizeof OPERATORS / sizeof *OPERATORS; o++) {
+            const struct test_type *type = test_type(TYPES[rng_below(&many->rng, 4) % 3]);
+            const uint64_t each = 20 + rng_below(&many->rng, 100), group = rng_below(&many->rng, 2) ? 1 : 40;
+            many->reductions = many->inputs = 1;
+            many->reduction[0] = (reduct_reduction){.op = OPERATORS[o], .element = type->type, .result = REDUCT_F64};
+            choose_neighbours(many);
+            fill(many, &type, 1);
+            distribution_named("normal")->fill(&many->rng, type, many->memory[0], NULL, many->span);
+            many->results = many->result_span = many->span / each;
+            for (uint64_t r = 0; r < many->results; r++) {
+                many->begin[r] = r * each;
+                many->end[r] = (r + 1) * each;
+                for (uint64_t i = many->begin[r]; r / group % 2 && i < many->end[r]; i++)
+                    values_put(type, many->memory[0], i, ldexp(values_get(type, many->memory[0], i), -binades));
+            }
+            check_case(many, devices[rng_below(&many->rng, device_count)], true);
+        }
     stop(many);
 }
 
@@ -1679,6 +1710,8 @@ static void fill_much(struct rng *rng, const struct test_type *type, void *x, ui
     (rng_below(rng, 3) || !distribution_suits(wide, type) ? usual : wide)->fill(rng, type, x, NULL, elements);
     if (type->class != FLOAT)
         return;
+    if (rng_below(rng, 3))
+        fill_by_scales(rng, type, x, elements);
     for (uint64_t i = rng_below(rng, elements); i < elements && rng_below(rng, 3);
          i += 1 + rng_below(rng, elements / 9))
         values_put(type, x, i, rng_below(rng, 2) ? 0x1p-60 : rng_below(rng, 2) ? (double)NAN : HUGE_VAL);
@@ -1696,7 +1729,8 @@ static void segments_of_much(void **state) {
     for (uint64_t round = 0, rounds = test_scaled(24, 4); round < rounds; round++) {
         const struct test_type *type = test_type(TYPES[round % (sizeof TYPES / sizeof *TYPES)]);
         const uint64_t elements = bytes / type->size;
-        const reduct_operator op = operator_of_neighbours(&rng, type);
+        const reduct_operator op =
+            round / 2 % 2 && type->class == FLOAT ? REDUCT_SUM : operator_of_neighbours(&rng, type);
         const reduct_reduction reduction = {
             .op = op, .element = type->type, .result = oracle_default_result(op, type->type)};
         const size_t size = test_type(reduction.result)->size;
@@ -1761,6 +1795,7 @@ int main(void) {
                                        cmocka_unit_test(halves_that_fill_digits),
                                        cmocka_unit_test(columns_far_apart),
                                        cmocka_unit_test(neighbouring_segments),
+                                       cmocka_unit_test(digits_of_neighbours),
                                        cmocka_unit_test(segments_of_much)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
