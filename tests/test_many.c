@@ -771,6 +771,87 @@ static void neighbouring_segments(void **state) {
     stop(many);
 }
 
+/* Segments of one length, one after another, so that they are rows; sometimes but for one bound. Any reductions of any elements. */
+static void segments_that_are_rows(void **state) {
+    (void)state;
+    const char *devices[TEST_MAX_DEVICES];
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t device_count = test_devices(devices), element_count = test_elements(elements);
+    struct many *many = start(14);
+    struct rng *rng = &many->rng;
+    uint64_t rounds = test_scaled(1200, test_fewest(120));
+    for (size_t which = rng_below(rng, 1000); rounds-- > 0; which++) {
+        const char *device = devices[rng_below(rng, device_count)];
+        const uint64_t length = 1 + rng_below(rng, rng_below(rng, 3) ? 300 : SPAN / 3),
+                       most = (SPAN - 8) / length < SPAN / 8 ? (SPAN - 8) / length : SPAN / 8;
+        many->segmented = many->twice = true;
+        many->first[0] = many->first[1] = (int64_t)rng_below(rng, 9);
+        many->result_first = 0;
+        many->results = many->result_span = 2 + rng_below(rng, most - 1);
+        many->span = length * many->results;
+        for (uint64_t r = 0; r < many->results; r++) {
+            many->begin[r] = length * r;
+            many->end[r] = length * (r + 1);
+        }
+        const uint64_t other = rng_below(rng, many->results);
+        if (rng_below(rng, 3) == 0) {
+            many->end[other]--;
+            if (other + 1 < many->results)
+                many->begin[other + 1]--;
+        }
+        choose_mask(many, 0, many->span);
+        fill(many, &elements[which % element_count], 1);
+        if (rng_below(rng, 3))
+            choose_reductions(many, device);
+        else
+            choose_several(many, device);
+        check_case(many, device, true);
+    }
+    stop(many);
+}
+
+/* Rows one after another of which extremes are wanted, in which NaNs come now and then. */
+static void rows_of_extremes(void **state) {
+    (void)state;
+    static const reduct_operator OPERATORS[] = {REDUCT_MIN, REDUCT_MAX, REDUCT_ARGMIN, REDUCT_ARGMAX, REDUCT_NORMINF};
+    const char *devices[TEST_MAX_DEVICES];
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t device_count = test_devices(devices), element_count = test_elements(elements);
+    struct many *many = start(15);
+    struct rng *rng = &many->rng;
+    uint64_t rounds = test_scaled(1200, test_fewest(120));
+    for (size_t which = rng_below(rng, 1000); rounds-- > 0; which++) {
+        const struct test_type *type = elements[which % element_count];
+        const uint64_t length = 1 + rng_below(rng, rng_below(rng, 3) ? 300 : 6000), most = (SPAN - 8) / length;
+        const reduct_operator op = OPERATORS[rng_below(rng, sizeof OPERATORS / sizeof *OPERATORS)];
+        many->segmented = false;
+        many->twice = true;
+        many->mask = REDUCT_MASK_NONE;
+        many->rank = 2;
+        many->axes = 2;
+        many->results = many->result_span = 2 + rng_below(rng, most - 1);
+        many->result_first = 0;
+        many->first[0] = (int64_t)rng_below(rng, 9);
+        many->span = length * many->results;
+        memcpy(many->length, (uint64_t[]){many->results, length}, 2 * sizeof *many->length);
+        memcpy(many->stride[0], (int64_t[]){(int64_t)length, 1}, 2 * sizeof **many->stride);
+        memcpy(many->result_stride, (int64_t[]){1, 0}, 2 * sizeof *many->result_stride);
+        fill(many, &type, 1);
+        if (type->class == FLOAT && rng_below(rng, 2))
+            for (uint64_t i = rng_below(rng, many->span); i < many->span; i += 1 + rng_below(rng, 9000))
+                values_put(type, many->memory[0], i, (double)NAN);
+        many->reductions = many->inputs = 1;
+        many->reduction[0] = (reduct_reduction){.op = op,
+                                                .element = type->type,
+                                                .result = test_pick_result(rng, op, type->type),
+                                                .nan = (reduct_nan)rng_below(rng, 3)};
+        const char *device = devices[rng_below(rng, device_count)];
+        if (oracle_has(op, type->type) && is_served(device, many->reduction))
+            check_case(many, device, false);
+    }
+    stop(many);
+}
+
 /* Segments that follow each other, of which every other one, or every other so many, are smaller by so many binades: what comes before must take no
  * digit from them, whether one unit suits both or not. */
 static void digits_of_neighbours(void **state) {
@@ -1660,6 +1741,12 @@ static struct ranges choose_ranges(struct rng *rng, uint64_t elements) {
     struct ranges ranges = {test_alloc((elements / 8 + 2) * sizeof *ranges.offsets), 0, elements};
     const uint64_t usual = (uint64_t)16 << rng_below(rng, 8), longest = (uint64_t)1 << rng_below(rng, 24);
     uint64_t at = rng_below(rng, 2) * rng_below(rng, 70);
+    if (rng_below(rng, 4) == 0) { /* which are rows */
+        for (at = 0; at <= elements / usual; at++)
+            ranges.offsets[at] = (int64_t)(at * usual);
+        ranges.count = elements / usual;
+        return ranges;
+    }
     for (ranges.offsets[0] = (int64_t)at; ranges.count < elements / 8 && at < elements;) {
         uint64_t length = rng_below(rng, usual);
         if (rng_below(rng, 2000) == 0)
@@ -1795,6 +1882,8 @@ int main(void) {
                                        cmocka_unit_test(halves_that_fill_digits),
                                        cmocka_unit_test(columns_far_apart),
                                        cmocka_unit_test(neighbouring_segments),
+                                       cmocka_unit_test(segments_that_are_rows),
+                                       cmocka_unit_test(rows_of_extremes),
                                        cmocka_unit_test(digits_of_neighbours),
                                        cmocka_unit_test(segments_of_much)};
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -32,6 +32,7 @@ struct kernel {
     bool ring_cuts_rows, ring_takes_columns;
     char span_image[32]; /* kernels for segments that follow each other (many_spans.cuh); empty if there are none */
     unsigned span_tiles; /* of a warp's ring */
+    bool spans_take_rows;
 };
 
 /* Words of a table for the exact sums of a result. */
@@ -82,6 +83,7 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.joins = true;
         if (op->combine != RD_BOTH)
             snprintf(kernel.span_image, sizeof kernel.span_image, "kernels/many_spans_extremes");
+        kernel.spans_take_rows = op->combine != RD_BOTH;
         kernel.span_tiles = RD_CUDA_SPAN_TILES(false);
         break;
     case RD_COUNT:
@@ -237,16 +239,16 @@ static void size_table(struct rd_cuda_pass *pass) {
     pass->table_bytes = many->pieces > 1 ? (size_t)many->results * many->table_words * sizeof(uint64_t) : 0;
 }
 
-/* Lanes, rounds and pieces; of results that cannot be cut, one piece. */
+/* Lanes, rounds and pieces; of results that cannot be cut, one piece. `spanned`: rows that are shared out as segments. */
 static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
-                      unsigned inputs, unsigned bytes, unsigned multiprocessors) {
+                      unsigned inputs, bool spanned, unsigned bytes, unsigned multiprocessors) {
     struct rd_cuda_many *to = &pass->masked.many;
     const struct rd_layout *layout = &many->layout;
-    const bool segmented = rd_many_is_segmented(many);
+    const bool segmented = rd_many_is_segmented(many) || spanned;
     const uint64_t each = RD_CUDA_MANY_COUNT(bytes), wanted = (uint64_t)multiprocessors * RD_CUDA_MANY_TASKS;
     uint64_t count = layout->count, run = count;
     if (segmented)
-        run = to->results ? many->segments.elements / to->results : 0;
+        run = to->results ? to->limit / to->results : 0;
     else if (layout->reduced_axes)
         run = layout->reduced[layout->reduced_axes - 1].length;
     to->across = !segmented && lie_across(layout);
@@ -276,7 +278,7 @@ static void share_out(struct rd_cuda_pass *pass, const struct rd_many *many, con
     size_table(pass);
     if (segmented)
         cut_segments(pass, kernel, bytes, multiprocessors);
-    pass->may_be_vectors = segmented || (!to->across && has_vectors(layout, inputs, 16 / bytes));
+    pass->may_be_vectors = rd_many_is_segmented(many) || (!to->across && has_vectors(layout, inputs, 16 / bytes));
     pass->blocks = blocks_for(pass->masked.many.tasks, multiprocessors);
 }
 
@@ -405,18 +407,36 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
         return false;
     size_table(pass);
     pass->function = function;
+    pass->overlaps = rd_cuda_may_overlap(context->device->driver, function);
     pass->blocks = blocks < at_once ? (unsigned)blocks : at_once;
     pass->ring_bytes = RD_CUDA_LANE_RINGS_BYTES;
     return true;
 }
 
-/* Whether segments that follow each other are reduced by spans of the array: of one that the L2 cache holds others are as fast. */
-static bool suits_spans(const struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
-                        unsigned bytes, const struct rd_cuda_device *device) {
-    const struct rd_cuda_many *to = &pass->masked.many;
-    return kernel->span_image[0] && to->cutting && !many->mask && !many->segments.with_ends &&
-           device->capability >= RD_CUDA_NEWER && to->limit * bytes >= (uint64_t)device->l2_bytes && to->results &&
-           to->limit / to->results <= RD_CUDA_SPAN_EACH_MOST;
+/* Whether results that follow each other are reduced by spans of the array: of one that the L2 cache holds others are as fast. */
+static bool suits_spans(const struct rd_many *many, const struct kernel *kernel, unsigned bytes, uint64_t elements,
+                        const struct rd_cuda_device *device) {
+    const uint64_t results = many->layout.results;
+    return kernel->span_image[0] && !many->mask && device->capability >= RD_CUDA_NEWER &&
+           elements * bytes >= (uint64_t)device->l2_bytes && results && elements / results <= RD_CUDA_SPAN_EACH_MOST;
+}
+
+/* Whether segments are, that have offsets. */
+static bool offsets_suit_spans(const struct rd_many *many, const struct kernel *kernel, unsigned bytes,
+                               const struct rd_cuda_device *device) {
+    return rd_many_is_segmented(many) && !many->segments.with_ends &&
+           suits_spans(many, kernel, bytes, many->segments.elements, device);
+}
+
+/* Whether rows are, that follow each other as do their results. */
+static bool rows_suit_spans(const struct rd_many *many, const struct kernel *kernel, unsigned bytes,
+                            const struct rd_cuda_device *device) {
+    const struct rd_layout *layout = &many->layout;
+    const int64_t count = (int64_t)layout->count;
+    return kernel->spans_take_rows && !rd_many_is_segmented(many) && layout->kept_axes == 1 &&
+           layout->reduced_axes == 1 && layout->reduced[0].stride[0] == 1 && layout->kept[0].stride[0] == count &&
+           layout->kept[0].result_stride == 1 && count <= RD_CUDA_SPAN_ROWS_MOST &&
+           suits_spans(many, kernel, bytes, layout->results * layout->count, device);
 }
 
 /* Adds the kernel that does, if the device has room for it. */
@@ -430,6 +450,8 @@ static void take_spans(struct rd_cuda_context *context, struct rd_cuda_pass *pas
     const unsigned log2 = log2_for(rd_divide_up(to->limit, wanted));
     rd_cu_function function;
     char name[64];
+    if (!to->cutting) /* so few that none is put off */
+        return;
     snprintf(name, sizeof name, "many_spans_%s", kernel->name);
     pass->span_ring_bytes = RD_CUDA_SPAN_RING_BYTES(kernel->span_tiles);
     if (!find_ringed(context, kernel->span_image, name, pass->span_ring_bytes, &function))
@@ -479,19 +501,21 @@ static void join_warps(struct rd_cuda_pass *pass, const struct kernel *kernel, u
     pass->blocks = blocks_for(pass->masked.many.tasks, multiprocessors);
 }
 
-/* What a pass is told of elements and results, but for the addresses; the first of `inputs` alone, or both. */
+/* What a pass is told of elements and results, but for the addresses; the first of `inputs` alone, or both; `spanned` as share_out() has
+ * it. */
 static void describe_pass(const struct rd_cuda_context *context, const struct rd_many *many,
-                          const reduct_reduction *reduction, const struct kernel *kernel, unsigned inputs,
+                          const reduct_reduction *reduction, const struct kernel *kernel, unsigned inputs, bool spanned,
                           struct rd_cuda_pass *pass) {
     const struct rd_type *element = rd_type(reduction->element);
     struct rd_cuda_many *to = &pass->masked.many;
     *to = (struct rd_cuda_many){.call = rd_cuda_describe(reduction),
                                 .results = many->layout.results,
-                                .limit = many->segments.elements,
+                                .limit = spanned ? many->layout.results * many->layout.count : many->segments.elements,
                                 .infinity = element->kind == RD_FLOAT ? infinity_of(element) : 0,
                                 .is_signed = element->kind == RD_SIGNED,
                                 .is_truth = reduction->element == REDUCT_BOOL};
     to->call.count = many->layout.count;
+    pass->list_bytes = 0;
     if (rd_many_is_segmented(many)) {
         const struct rd_type *index = rd_type(many->segments.index);
         to->index_bytes = index->bytes;
@@ -502,14 +526,13 @@ static void describe_pass(const struct rd_cuda_context *context, const struct rd
     }
     if (many->mask)
         describe_mask(&pass->masked, many);
-    share_out(pass, many, kernel, inputs, element->bytes, (unsigned)context->device->multiprocessors);
+    share_out(pass, many, kernel, inputs, spanned, element->bytes, (unsigned)context->device->multiprocessors);
 }
 
 static reduct_status find_kernel(struct rd_cuda_context *context, const char *image, const char *name,
                                  struct rd_cuda_pass *pass, reduct_error *error) {
     const reduct_status status = rd_cuda_kernel(context, image, name, &pass->function, error);
-    pass->overlaps = status == REDUCT_OK && pass->masked.many.cutting &&
-                     rd_cuda_may_overlap(context->device->driver, pass->function);
+    pass->overlaps = status == REDUCT_OK && rd_cuda_may_overlap(context->device->driver, pass->function);
     return status;
 }
 
@@ -524,7 +547,12 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
     }
     const struct kernel kernel = kernel_of(reduction, many->mask != REDUCT_MASK_NONE);
     const unsigned bytes = (unsigned)rd_type(reduction->element)->bytes;
-    describe_pass(context, many, reduction, &kernel, many->inputs, pass);
+    const bool spanned = !open && rows_suit_spans(many, &kernel, bytes, context->device);
+    describe_pass(context, many, reduction, &kernel, many->inputs, spanned, pass);
+    if (!open && (spanned || offsets_suit_spans(many, &kernel, bytes, context->device)))
+        take_spans(context, pass, &kernel, bytes);
+    if (spanned && !pass->spans)
+        describe_pass(context, many, reduction, &kernel, many->inputs, false, pass);
     if (open)
         leave_open(pass, &kernel);
     else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel, "many"))
@@ -533,8 +561,6 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
         join_warps(pass, &kernel, bytes, (unsigned)context->device->multiprocessors);
     snprintf(name, sizeof name, "%s%s_%s", many->mask ? "masked" : "many", way_of(pass, many, &kernel, bytes),
              kernel.name);
-    if (!open && suits_spans(pass, many, &kernel, bytes, context->device))
-        take_spans(context, pass, &kernel, bytes);
     return find_kernel(context, kernel.image, name, pass, error);
 }
 
@@ -584,7 +610,7 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
                             .ring_cuts_rows = true,
                             .ring_takes_columns = element->bytes == 4};
     snprintf(kernel.name, sizeof kernel.name, "%s_%s", squares ? "moments" : "identity", element->name);
-    describe_pass(plan->context, many, &many->reduction[0], &kernel, 1, pass);
+    describe_pass(plan->context, many, &many->reduction[0], &kernel, 1, false, pass);
     if (share_together(plan, pass->masked.many.cutting ? 2 : pass->masked.many.pieces) < 2) {
         pass->table_bytes = pass->list_bytes = 0;
         return REDUCT_OK;
@@ -622,51 +648,107 @@ static reduct_status prepare_several(struct rd_cuda_plan *plan, reduct_error *er
     return count > 1 ? rd_cuda_several_prepare(plan->context, plan->many, &plan->several, error) : REDUCT_OK;
 }
 
-static reduct_status prepare_passes(struct rd_cuda_plan *plan, reduct_error *error) {
-    reduct_status status = prepare_several(plan, error);
-    if (status == REDUCT_OK)
-        status = prepare_together(plan, error);
-    size_t list_bytes = plan->together.list_bytes;
-    plan->zero_bytes = plan->together.table_bytes;
-    for (size_t i = 0; status == REDUCT_OK && i < plan->many->reductions; i++) {
-        const struct rd_cuda_pass *pass = &plan->pass[i];
-        if (!pass->shared)
-            status = rd_cuda_pass_prepare(plan->context, plan->many, i, false, &plan->pass[i], error);
-        plan->zero_bytes = pass->table_bytes > plan->zero_bytes ? pass->table_bytes : plan->zero_bytes;
-        list_bytes = pass->list_bytes > list_bytes ? pass->list_bytes : list_bytes;
-    }
-    plan->list_place = (plan->zero_bytes + 255) / 256 * 256;
-    plan->several.place = plan->list_place + (list_bytes + 255) / 256 * 256;
-    plan->table_bytes = plan->several.there ? plan->several.place + sizeof(struct rd_cuda_several_room)
-                        : list_bytes        ? plan->list_place + list_bytes
-                                            : plan->zero_bytes;
-    return status == REDUCT_OK ? make_table(plan, error) : status;
+/* A plan whose passes are to be prepared. */
+static reduct_status allocate(struct rd_cuda_context *context, const struct rd_many *many, struct rd_cuda_plan **plan,
+                              reduct_error *error) {
+    const size_t bytes = sizeof **plan + many->reductions * sizeof(struct rd_cuda_pass);
+    *plan = malloc(bytes);
+    if (!*plan)
+        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", bytes);
+    memset(*plan, 0, bytes);
+    (*plan)->context = context;
+    (*plan)->many = many;
+    pthread_mutex_init(&(*plan)->lock, NULL);
+    return REDUCT_OK;
 }
 
 /* With the context current. */
 static void destroy(struct rd_cuda_plan *plan) {
+    if (plan->rows)
+        destroy(plan->rows);
     if (plan->table)
         plan->context->device->driver->cuMemFree(plan->table);
     pthread_mutex_destroy(&plan->lock);
     free(plan);
 }
 
+/* And what they take of the table. */
+static reduct_status prepare_passes(struct rd_cuda_plan *plan, reduct_error *error) {
+    reduct_status status = prepare_several(plan, error);
+    if (status == REDUCT_OK)
+        status = prepare_together(plan, error);
+    plan->zero_bytes = plan->together.table_bytes;
+    plan->list_bytes = plan->together.list_bytes;
+    for (size_t i = 0; status == REDUCT_OK && i < plan->many->reductions; i++) {
+        const struct rd_cuda_pass *pass = &plan->pass[i];
+        if (!pass->shared)
+            status = rd_cuda_pass_prepare(plan->context, plan->many, i, false, &plan->pass[i], error);
+        plan->zero_bytes = pass->table_bytes > plan->zero_bytes ? pass->table_bytes : plan->zero_bytes;
+        plan->list_bytes = pass->list_bytes > plan->list_bytes ? pass->list_bytes : plan->list_bytes;
+    }
+    return status;
+}
+
+/* Whether segments may turn out to be rows, and these would take less time: extremes by spans take no more. */
+static bool may_be_rows(const struct rd_cuda_plan *plan) {
+    const struct rd_many *many = plan->many;
+    const struct rd_cuda_device *device = plan->context->device;
+    const reduct_segments *segments = &many->segments;
+    const uint64_t bytes = segments->elements * (uint64_t)rd_type(many->reduction[0].element)->bytes;
+    bool any_faster = false;
+    for (size_t i = 0; i < many->reductions; i++)
+        any_faster = any_faster || !plan->pass[i].spans || rd_family(&many->reduction[i]) != RD_EXTREME;
+    return rd_many_is_segmented(many) && !segments->with_ends && segments->count > 1 &&
+           segments->elements % segments->count == 0 && bytes >= (uint64_t)device->l2_bytes && any_faster;
+}
+
+/* The same plan over rows, for when they are. It has no table of its own. */
+static reduct_status prepare_rows(struct rd_cuda_plan *plan, reduct_error *error) {
+    struct rd_many *rows = &plan->many_rows;
+    *rows = *plan->many;
+    rows->segments.index = REDUCT_DEFAULT;
+    rows->segments.length = rows->segments.elements / rows->segments.count;
+    const reduct_plan_options options = {
+        .kind = REDUCT_SEGMENTS, .segments = &rows->segments, .mask = rows->mask, .mask_offset = rows->mask_offset};
+    reduct_status status =
+        rd_layout_make(&options, rd_type(rows->reduction[0].element)->bytes, rows->inputs, &rows->layout, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_kernel(plan->context, "kernels/many_choice", "many_choice", &plan->choice, error);
+    if (status == REDUCT_OK)
+        status = allocate(plan->context, rows, &plan->rows, error);
+    if (status != REDUCT_OK)
+        return status;
+    status = prepare_passes(plan->rows, error);
+    plan->zero_bytes = plan->rows->zero_bytes > plan->zero_bytes ? plan->rows->zero_bytes : plan->zero_bytes;
+    plan->choice_place = plan->zero_bytes;
+    plan->zero_bytes += RD_CUDA_CHOICE_WORDS * sizeof(uint64_t);
+    return status;
+}
+
+static reduct_status prepare(struct rd_cuda_plan *plan, reduct_error *error) {
+    reduct_status status = prepare_passes(plan, error);
+    if (status == REDUCT_OK && may_be_rows(plan))
+        status = prepare_rows(plan, error);
+    plan->list_place = (plan->zero_bytes + 255) / 256 * 256;
+    plan->several.place = plan->list_place + (plan->list_bytes + 255) / 256 * 256;
+    plan->table_bytes = plan->several.there ? plan->several.place + sizeof(struct rd_cuda_several_room)
+                        : plan->list_bytes  ? plan->list_place + plan->list_bytes
+                                            : plan->zero_bytes;
+    return status == REDUCT_OK ? make_table(plan, error) : status;
+}
+
 reduct_status rd_cuda_prepare_many(struct rd_many *many, reduct_error *error) {
-    const size_t bytes = sizeof(struct rd_cuda_plan) + many->reductions * sizeof(struct rd_cuda_pass);
     struct rd_cuda_context *context = ((const struct rd_cuda_kept *)many->state[0].kept)->launch.context;
-    struct rd_cuda_plan *plan = malloc(bytes);
-    if (!plan)
-        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: %zu bytes could not be allocated", bytes);
-    memset(plan, 0, bytes);
-    plan->context = context;
-    plan->many = many;
-    pthread_mutex_init(&plan->lock, NULL);
+    struct rd_cuda_plan *plan;
+    reduct_status status = allocate(context, many, &plan, error);
+    if (status != REDUCT_OK)
+        return status;
     struct rd_cuda_stay stay;
     rd_environment caller = rd_environment_enter();
-    reduct_status status = rd_cuda_enter_context(context, &stay, error);
+    status = rd_cuda_enter_context(context, &stay, error);
     const bool entered = status == REDUCT_OK;
     if (entered)
-        status = prepare_passes(plan, error);
+        status = prepare(plan, error);
     if (status == REDUCT_OK)
         many->kept = plan;
     else
@@ -719,11 +801,13 @@ static void set_addresses(struct rd_cuda_many *many, const struct rd_many *plan,
     many->ringed = pass->ring_bytes && (uintptr_t)input[0] % 16 == 0;
     many->call.x = input[0];
     many->call.y = input[1];
-    many->begins = addresses->begins;
+    many->begins = rd_many_is_segmented(plan) ? addresses->begins : NULL;
     many->ends = addresses->ends;
     many->table = addresses->table;
     many->lists = addresses->lists;
     many->keeps = addresses->keeps;
+    many->chosen = addresses->chosen;
+    many->way = rd_many_is_segmented(plan) ? RD_CUDA_WAY_SEGMENTS : RD_CUDA_WAY_ROWS;
 }
 
 /* Queues one of the launches that take what was put off. */
@@ -736,8 +820,9 @@ static rd_cu_result launch_rest(const struct rd_cuda_context *context, const str
 /* By spans of the array, and what these put off as all segments are elsewhere. */
 static rd_cu_result launch_spans(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
                                  struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
-    const rd_cu_result result = rd_cuda_start_kernel(context->device->driver, pass->spans, false, pass->span_blocks,
-                                                     RD_CUDA_THREADS, pass->span_ring_bytes, stream, parameter);
+    const rd_cu_result result =
+        rd_cuda_start_kernel(context->device->driver, pass->spans, many->chosen && pass->overlaps, pass->span_blocks,
+                             RD_CUDA_THREADS, pass->span_ring_bytes, stream, parameter);
     many->cutting = RD_CUDA_CUTS_RUNS;
     return result == RD_CU_SUCCESS ? launch_rest(context, pass, parameter, stream) : result;
 }
@@ -746,10 +831,10 @@ static rd_cu_result launch_spans(const struct rd_cuda_context *context, const st
  * with `many`. */
 static rd_cu_result launch_pass(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
                                 struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
-    const rd_cu_result result = pass->spans
-                                    ? launch_spans(context, pass, many, parameter, stream)
-                                    : rd_cuda_start_kernel(context->device->driver, pass->function, false, pass->blocks,
-                                                           RD_CUDA_THREADS, pass->ring_bytes, stream, parameter);
+    const rd_cu_result result =
+        pass->spans ? launch_spans(context, pass, many, parameter, stream)
+                    : rd_cuda_start_kernel(context->device->driver, pass->function, many->chosen && pass->overlaps,
+                                           pass->blocks, RD_CUDA_THREADS, pass->ring_bytes, stream, parameter);
     if (result != RD_CU_SUCCESS || !many->cutting)
         return result;
     many->cutting = RD_CUDA_CUTS_TAKE;
@@ -833,6 +918,35 @@ static rd_cu_result end_shared(const struct rd_cuda_plan *plan, const struct rd_
     return plan->together.function ? start_together(plan, addresses, rounding, stream) : RD_CU_SUCCESS;
 }
 
+/* What is queued one after another: a plan, or, behind what finds out which it shall be, that over rows and that over segments. */
+struct ways {
+    const struct rd_cuda_plan *way[2];
+    unsigned count;
+};
+
+/* Sets out on them: the table is set, and zero. */
+static rd_cu_result choose_way(const struct rd_cuda_plan *plan, struct rd_cuda_addresses *addresses, struct ways *ways,
+                               rd_cu_stream stream) {
+    *ways = (struct ways){{plan, NULL}, 1};
+    if (!plan->rows)
+        return RD_CU_SUCCESS;
+    *ways = (struct ways){{plan->rows, plan}, 2};
+    const reduct_segments *rows = &plan->many_rows.segments;
+    uint64_t *words = addresses->table + plan->choice_place / sizeof *words;
+    const struct rd_type *index = rd_type(plan->many->segments.index);
+    struct rd_cuda_choice choice = {.offsets = addresses->begins,
+                                    .segments = rows->count,
+                                    .length = rows->length,
+                                    .words = words,
+                                    .index_bytes = index->bytes,
+                                    .index_signed = index->kind == RD_SIGNED};
+    addresses->chosen = words + 1;
+    const unsigned blocks = blocks_for(rd_divide_up(rows->count, 32 * RD_CUDA_CHOICE_EACH),
+                                       (unsigned)plan->context->device->multiprocessors);
+    return rd_cuda_start_kernel(plan->context->device->driver, plan->choice, false, blocks, RD_CUDA_THREADS, 0, stream,
+                                &choice);
+}
+
 size_t rd_cuda_many_workspace(const struct rd_many *many) {
     return ((const struct rd_cuda_plan *)many->kept)->table_bytes;
 }
@@ -849,7 +963,6 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
     const rd_cu_address table = workspace ? (rd_cu_address)(uintptr_t)workspace : plan->table;
     struct rd_cuda_rounding rounding;
     struct rd_cuda_addresses common = *addresses;
-    rounding.count = rounding.dense = 0;
     rounding.follows = true;
     common.keeps = many->is_whole;
     set_table(&common, plan, table);
@@ -860,15 +973,21 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
     if (result == RD_CU_SUCCESS && plan->several.there)
         result = rd_cuda_several_read(&plan->several, start_of(many, addresses->input[0]), (void *)(uintptr_t)table,
                                       !workspace, !clears, stream);
-    for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
-        struct rd_cuda_addresses own = common;
-        own.result = results[i];
-        own.outcome = addresses->outcome ? addresses->outcome + i * many->layout.results : NULL;
-        own.failure = addresses->failure ? addresses->failure + i : NULL;
-        result = start_one(plan, i, &own, false, &rounding, stream);
-    }
+    struct ways ways = {.count = 0};
     if (result == RD_CU_SUCCESS)
-        result = end_shared(plan, &common, &rounding, stream);
+        result = choose_way(plan, &common, &ways, stream);
+    for (unsigned w = 0; result == RD_CU_SUCCESS && w < ways.count; w++) {
+        rounding.count = rounding.dense = 0;
+        for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
+            struct rd_cuda_addresses own = common;
+            own.result = results[i];
+            own.outcome = addresses->outcome ? addresses->outcome + i * many->layout.results : NULL;
+            own.failure = addresses->failure ? addresses->failure + i : NULL;
+            result = start_one(ways.way[w], i, &own, false, &rounding, stream);
+        }
+        if (result == RD_CU_SUCCESS)
+            result = end_shared(ways.way[w], &common, &rounding, stream);
+    }
     rd_cuda_leave(plan->context->device, &stay);
     return result == RD_CU_SUCCESS ? REDUCT_OK
                                    : rd_cuda_fail(plan->context->device, result, "to launch a kernel", error);
@@ -1021,9 +1140,9 @@ static bool any_fails_call(const struct rd_many *many, const struct rd_execution
     return any;
 }
 
-/* Queues a reduction; of those that share a pass the rounding may wait for others. */
-static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_execution *execution, size_t which,
-                              struct stay *stay, struct run *run, struct rd_cuda_rounding *rounding) {
+/* Where a reduction leaves what it comes to. */
+static rd_cu_result prepare_run(const struct rd_cuda_plan *plan, const struct rd_execution *execution, size_t which,
+                                struct stay *stay, struct run *run) {
     const struct rd_many *many = plan->many;
     const struct rd_cuda_device *device = plan->context->device;
     const bool told = outcomes_of(execution, which) ||
@@ -1044,7 +1163,7 @@ static rd_cu_result start_run(const struct rd_cuda_plan *plan, const struct rd_e
         result = make_buffer(stay, (size_t)many->layout.results * sizeof(struct rd_cuda_outcome), &memory);
         run->addresses.outcome = memory;
     }
-    return result == RD_CU_SUCCESS ? start_one(plan, which, &run->addresses, run->staged, rounding, NULL) : result;
+    return result;
 }
 
 /* Queues all of them. */
@@ -1052,18 +1171,26 @@ static rd_cu_result start_runs(const struct rd_cuda_plan *plan, const struct rd_
                                const struct rd_cuda_addresses *addresses, struct run *runs) {
     struct rd_cuda_addresses common = *addresses;
     struct rd_cuda_rounding rounding;
+    struct ways ways = {.count = 0};
+    const size_t reductions = plan->many->reductions;
     set_table(&common, plan, plan->table);
-    rounding.count = rounding.dense = 0;
     rounding.follows = false;
-    rd_cu_result result = RD_CU_SUCCESS;
-    if (plan->several.there)
+    rd_cu_result result = choose_way(plan, &common, &ways, NULL);
+    for (size_t i = 0; result == RD_CU_SUCCESS && i < reductions; i++) {
+        runs[i].addresses = common;
+        result = prepare_run(plan, execution, i, stay, &runs[i]);
+    }
+    if (result == RD_CU_SUCCESS && plan->several.there)
         result = rd_cuda_several_read(&plan->several, start_of(plan->many, common.input[0]), common.table, true, false,
                                       NULL);
-    for (size_t i = 0; result == RD_CU_SUCCESS && i < plan->many->reductions; i++) {
-        runs[i].addresses = common;
-        result = start_run(plan, execution, i, stay, &runs[i], &rounding);
+    for (unsigned w = 0; result == RD_CU_SUCCESS && w < ways.count; w++) {
+        rounding.count = rounding.dense = 0;
+        for (size_t i = 0; result == RD_CU_SUCCESS && i < reductions; i++)
+            result = start_one(ways.way[w], i, &runs[i].addresses, runs[i].staged, &rounding, NULL);
+        if (result == RD_CU_SUCCESS)
+            result = end_shared(ways.way[w], &common, &rounding, NULL);
     }
-    return result == RD_CU_SUCCESS ? end_shared(plan, &common, &rounding, NULL) : result;
+    return result;
 }
 
 /* An index outside the groups. */

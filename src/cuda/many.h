@@ -19,7 +19,7 @@ struct rd_cuda_pass {
     size_t table_bytes;   /* that are zero before and after */
     size_t list_bytes;    /* of segments that are put off; 0: none is */
     unsigned cut_blocks;  /* of the launch that takes these */
-    bool overlaps;        /* and that may begin while the one before ends */
+    bool overlaps;        /* what follows a launch of the same execution may begin while that ends */
     rd_cu_function spans; /* what offsets are reduced by instead, or null; and its blocks */
     unsigned span_blocks, span_ring_bytes;
     uint64_t came;                     /* of passes that are left open: pieces */
@@ -33,10 +33,14 @@ struct rd_cuda_plan {
     pthread_mutex_t lock;           /* of the table, in executions that wait for their results */
     rd_cu_address table;            /* zero between executions */
     size_t zero_bytes;              /* of the pass that takes most */
-    size_t list_place;              /* where lists of segments begin that are put off */
+    size_t list_place, list_bytes;  /* of segments that are put off */
     size_t table_bytes;             /* with these, or with what the pass of several takes beside */
     struct rd_cuda_several several; /* of a whole array */
     struct rd_cuda_pass together;   /* of many results: the pass of several, if it has a function */
+    struct rd_cuda_plan *rows;      /* over segments: what is gone through instead if these are rows; or null */
+    struct rd_many many_rows;       /* of that */
+    rd_cu_function choice;          /* what finds out, and bytes before its words in the table */
+    size_t choice_place;
     struct rd_cuda_pass pass[];
 };
 
@@ -57,8 +61,9 @@ struct rd_cuda_addresses {
     void *result;
     struct rd_cuda_outcome *outcome; /* of the first reduction; those of others come after */
     uint64_t *table, *lists;
-    uint64_t *failure; /* as in kernels/many.h, one for each reduction */
-    bool keeps;        /* likewise */
+    uint64_t *failure;      /* as in kernels/many.h, one for each reduction */
+    const uint64_t *chosen; /* likewise */
+    bool keeps;             /* likewise */
 };
 rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const struct rd_many *many,
                                 const struct rd_cuda_pass *pass, const struct rd_cuda_addresses *addresses, bool dense,

@@ -50,6 +50,11 @@ __device__ __forceinline__ const rd_cuda_masked &masked_of(const rd_cuda_many &m
     return reinterpret_cast<const rd_cuda_masked &>(many);
 }
 
+/* Whether the data chose another way than this launch's (many.h). By all threads, after they have waited. */
+__device__ __forceinline__ bool is_passed_over(const rd_cuda_many &many) {
+    return many.chosen && __ldcg(reinterpret_cast<const u64 *>(many.chosen)) != many.way;
+}
+
 /* What an entry of the mask says. */
 __device__ __forceinline__ bool counts(const rd_cuda_masked &masked, i64 entry) {
     return masked.bits ? masked.mask[entry >> 3] >> (entry & 7) & 1 : masked.mask[entry] != 0;
@@ -406,7 +411,7 @@ template <class State> struct Walk {
         base[0] = base[1] = first[0] = first[1] = 0;
         base_entry = first_entry = 0;
         alone = false;
-        simple = !many.begins && many.kept_axes == 1 && many.reduced_axes < 2;
+        simple = !many.begins && many.kept_axes == 1 && many.reduced_axes < 2 && !many.cutting;
         if (!simple)
             return;
         const u64 count = many.call.count;
@@ -506,9 +511,10 @@ template <class State> struct Walk {
             const bool there = result < end_of_results;
             const Elements source = source_of(many, there ? result : 0);
             u64 last = many.pieces > 1 ? min(source.count, begin + many.piece) : source.count;
-            if (many.begins)
+            const bool of_segments = many.begins || many.cutting;
+            if (of_segments)
                 last = last_of_segment(there ? source.count : 0, result, there);
-            stop = many.begins ? warp_max_words(last) : last;
+            stop = of_segments ? warp_max_words(last) : last;
             end = there ? last : 0;
             base[0] = source.at[0];
             base[1] = source.at[1];
@@ -705,6 +711,8 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
     State::open(shared);
     wait_for_previous();
     let_next_come();
+    if (is_passed_over(many))
+        return;
     Walk<State> walk(many);
     const Tasks tasks(many, walk);
     const bool takes = many.cutting >= RD_CUDA_CUTS_RUNS;

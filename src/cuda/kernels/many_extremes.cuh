@@ -124,18 +124,7 @@ template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
     /* The first of the lane's elements that has a key: the place in its tile. */
     __device__ __forceinline__ u64 place_of(const Key (&bits)[COUNT], Key key) const {
         const Places places = places_of<PER_VECTOR>(many, Lane(many));
-        const Key sought = order.element(key);
-        int first = 0;
-        if (order.absolute) { /* elements of either sign have the key */
-#pragma unroll
-            for (int i = COUNT - 1; i >= 0; i--)
-                first = order.key(bits[i]) == key ? i : first;
-        } else {
-#pragma unroll
-            for (int i = COUNT - 1; i >= 0; i--)
-                first = bits[i] == sought ? i : first;
-        }
-        return places.of<PER_VECTOR>(first);
+        return places.of<PER_VECTOR>(order.first_with(bits, key, 0));
     }
 
     /* One by one, where there may be a NaN. */

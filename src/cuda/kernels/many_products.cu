@@ -184,6 +184,8 @@ __device__ __noinline__ void finish_product(const rd_cuda_many &many, const Prod
 template <class S, bool MASKED> __device__ __forceinline__ void multiply_many(const rd_cuda_many &many) {
     wait_for_previous();
     let_next_come();
+    if (is_passed_over(many))
+        return;
     const u64 step = (u64)gridDim.x * WARPS;
 #pragma unroll 1
     for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < many.tasks; task += step) {

@@ -767,6 +767,8 @@ template <class State, bool TILED> __device__ __forceinline__ void reduce_many_r
     State::open(shared);
     wait_for_previous();
     let_next_come();
+    if (is_passed_over(many))
+        return;
     const Lane lane(many);
     const u64 step = (u64)gridDim.x * WARPS;
     const bool two = many.call.count <= (u64)(State::COUNT / 2 * many.lanes);

@@ -979,6 +979,8 @@ template <class State> __device__ __forceinline__ void reduce_ringed_rows(const 
     State::open(shared);
     wait_for_previous();
     let_next_come();
+    if (is_passed_over(many))
+        return;
     const u64 step = (u64)gridDim.x * WARPS;
     int patience = many.ringed ? PATIENCE : 0;
 #pragma unroll 1
@@ -999,6 +1001,8 @@ template <class State> __device__ __forceinline__ void reduce_ringed_columns(con
     State::open(shared);
     wait_for_previous();
     let_next_come();
+    if (is_passed_over(many))
+        return;
     const typename Way::Columns columns(many);
     int patience = many.ringed ? PATIENCE : 0;
 #pragma unroll 1

@@ -8,6 +8,7 @@
  *   Stored           what an element is in memory
  *   Room             what a warp shares
  *   ring             a SpanRing
+ *   TAKES_ROWS       there may be no offsets: segments are rows, one after another
  *   TAKES_OPEN       reduce() is called for tiles, too, in which no segment ends
  *   CUTS             segments of more elements than a span has are cut: each span that one lies in calls leave_piece() or leave_none()
  *   padding()        what comes in place of elements outside the array
@@ -139,6 +140,11 @@ template <class Way> struct Spans {
         : many(m), way(m, of_warp.of_way), room(of_warp), span(of_warp.span) {
     }
 
+    /* Where a segment begins. Rows are segments whose offsets are known. */
+    static __device__ __forceinline__ u64 offset_of(const rd_cuda_many &many, u64 segment) {
+        return Way::TAKES_ROWS && !many.begins ? segment * many.call.count : bound_of(many, many.begins, segment);
+    }
+
     /* -----------------------------------------------------------------------------------------------------------------
      * What is put off
      * -------------------------------------------------------------------------------------------------------------- */
@@ -188,7 +194,7 @@ template <class Way> struct Spans {
             for (int i = 0; i < 2; i++) {
                 step[i] = (left[i] + 31) / 32;
                 const u64 at = lane_index() * step[i] + step[i] - 1;
-                is_before[i] = left[i] && at < left[i] && bound_of(many, many.begins, before[i] + at) < place[i];
+                is_before[i] = left[i] && at < left[i] && offset_of(many, before[i] + at) < place[i];
             }
 #pragma unroll
             for (int i = 0; i < 2; i++) {
@@ -211,15 +217,15 @@ template <class Way> struct Spans {
         span.first = number ? before[0] : 0;
         span.last = number + 1 < count ? before[1] : many.results;
         span.takes = span.cuts = false;
-        span.from = span.to = bound_of(many, many.begins, span.first);
+        span.from = span.to = offset_of(many, span.first);
         if (Way::CUTS && number && span.first) {
-            const u64 from = bound_of(many, many.begins, span.first - 1);
+            const u64 from = offset_of(many, span.first - 1);
             span.takes = from <= span.to && span.to <= many.limit && span.to - from > longest && span.to > place[0];
             span.from = span.takes ? place[0] : span.from;
             span.to = min(span.to, span.end);
         }
         if (span.first < span.last) {
-            const u64 from = bound_of(many, many.begins, span.last - 1), to = bound_of(many, many.begins, span.last);
+            const u64 from = offset_of(many, span.last - 1), to = offset_of(many, span.last);
             if (span.from > from || from > to || to > many.limit) {
                 refuse(many);
                 return false;
@@ -244,13 +250,14 @@ template <class Way> struct Spans {
     __device__ __forceinline__ unsigned end_of(u64 segment, u64 place) const {
         if (segment >= span.last)
             return UINT32_MAX;
-        const u64 from = bound_of(many, many.begins, segment), to = bound_of(many, many.begins, segment + 1);
+        const u64 from = offset_of(many, segment), to = offset_of(many, segment + 1);
         if (from > to || to > many.limit || (segment >= span.first && (from < span.begin || from >= span.end))) {
             refuse(many);
             return (unsigned)(span.to + way.ring.shift - place);
         }
         return (unsigned)((is_piece(span, segment) ? min(to, (u64)span.to) : to) + way.ring.shift - place);
     }
+
     /* Segments from number `segment` on, whose first, or piece, begins at such a place. Returns the first that is left, and then puts
      * off those of a tile that does not suit, or all where `hasty`. */
     __device__ __forceinline__ u64 reduce_run(u64 first, u64 from, bool hasty) {
@@ -324,7 +331,7 @@ template <class Way> struct Spans {
     static __device__ __noinline__ u64 put_off_tile(const rd_cuda_many &many, const volatile Span &span, unsigned shift,
                                                     u64 first, u64 before) {
         const u64 segment = first + lane_index();
-        const bool begins = segment < span.last && bound_of(many, many.begins, segment) < before;
+        const bool begins = segment < span.last && offset_of(many, segment) < before;
         const unsigned all = __ballot_sync(ALL, begins);
         const u64 left = before == ~(u64)0 ? span.last : first + max(__popc(all), 1);
         if constexpr (Way::CUTS)
@@ -366,7 +373,7 @@ template <class Way> struct Spans {
                 return;
             }
             segment = reduce_run(segment, from, runs >= RD_CUDA_SPAN_PATIENCE);
-            from = segment < span.last ? bound_of(many, many.begins, segment) : 0;
+            from = segment < span.last ? offset_of(many, segment) : 0;
         }
     }
 };
@@ -375,6 +382,8 @@ template <class Way> __device__ __forceinline__ void reduce_spans(const rd_cuda_
     __shared__ typename Spans<Way>::Room room[WARPS];
     wait_for_previous();
     let_next_come();
+    if (is_passed_over(many))
+        return;
     Spans<Way> spans(many, room[warp_index()]);
     const u64 count = spans.spans();
 #pragma unroll 1

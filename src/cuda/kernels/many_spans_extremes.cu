@@ -15,7 +15,7 @@ template <int BYTES> struct SpanExtremes {
     typedef Raw<BYTES> Stored;
     typedef Word<BYTES> Key;
     typedef SpanRing<Stored, RD_CUDA_SPAN_TILES(false)> Ring;
-    static constexpr bool CUTS = false, TAKES_OPEN = true;
+    static constexpr bool CUTS = false, TAKES_OPEN = true, TAKES_ROWS = true;
     static constexpr unsigned VECTORS = Ring::VECTORS, EACH = Ring::EACH, TILE = Ring::TILE;
     static constexpr unsigned CELLS = BYTES == 8 ? 2 : 4, CELL_VECTORS = VECTORS / CELLS, CELL = CELL_VECTORS * EACH;
     static constexpr unsigned RANGES = CELLS * (CELLS + 1) / 2, ALL_CELLS = CELLS - 1, LEVELS = 4;
@@ -170,23 +170,13 @@ template <int BYTES> struct SpanExtremes {
     /* The place of the first of these elements that has a key; some has. */
     __device__ __forceinline__ unsigned place_of(unsigned from, unsigned to, Key key) const {
         const unsigned head = from / CELL, first = (from + CELL - 1) / CELL, tail = to / CELL;
-        unsigned cell = head, place = 0;
+        unsigned cell = head;
         if (head == first || (first <= tail && best_within(head, from % CELL, CELL) != key))
             cell = cell_of(first, tail, key);
         Key bits[CELL];
         look(cell / CELLS, cell % CELLS, bits);
         const unsigned begin = cell == head ? from % CELL : 0;
-        const Key sought = order.element(key);
-        if (order.absolute) { /* elements of either sign have the key */
-#pragma unroll
-            for (unsigned i = CELL; i-- > 0;)
-                place = i >= begin && order.key(bits[i]) == key ? i : place;
-        } else {
-#pragma unroll
-            for (unsigned i = CELL; i-- > 0;)
-                place = i >= begin && bits[i] == sought ? i : place;
-        }
-        return cell * CELL + place;
+        return cell * CELL + (unsigned)order.first_with(bits, key, (int)begin);
     }
 
     /* The best of elements of the tile. */

@@ -79,7 +79,7 @@ template <class State> struct SpanSums {
     typedef typename Way::Real Real;
     typedef typename Way::Inner Inner;
     typedef SpanTotals<State> Totals;
-    static constexpr bool CUTS = true, TAKES_OPEN = false;
+    static constexpr bool CUTS = true, TAKES_OPEN = false, TAKES_ROWS = false;
     typedef SpanRing<Stored, RD_CUDA_SPAN_TILES(State::PRODUCTS)> Ring;
     static constexpr unsigned VECTORS = Ring::VECTORS, EACH = Ring::EACH, TILE = Ring::TILE, PAIRS = VECTORS / 2,
                               OF_PAIR = 2 * EACH;

@@ -114,6 +114,22 @@ template <int BYTES> struct Order {
         return false;
     }
 
+    /* The first of a tile's elements, from number `from` on, that has a key; some has. */
+    template <int N> __device__ __forceinline__ int first_with(const Key (&bits)[N], Key key, int from) const {
+        const Key sought = element(key);
+        int first = 0;
+        if (absolute) { /* elements of either sign have the key */
+#pragma unroll
+            for (int i = N - 1; i >= 0; i--)
+                first = i >= from && this->key(bits[i]) == key ? i : first;
+        } else {
+#pragma unroll
+            for (int i = N - 1; i >= 0; i--)
+                first = i >= from && bits[i] == sought ? i : first;
+        }
+        return first;
+    }
+
     /* The bits that a key stands for. */
     __device__ __forceinline__ Key element(Key key) const {
         key ^= flip;

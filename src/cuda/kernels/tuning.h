@@ -82,6 +82,9 @@ enum { RD_CUDA_CUT_TILES = 4, RD_CUDA_CUT_PIECES_EACH = 16 };
  * in segments of 256 take an H100 411 us with 4 lanes each, where 16, of a tile each, take 449; of 1 Ki 397 with 8, 453 with 32.) */
 enum { RD_CUDA_SEGMENT_TILES = 4, RD_CUDA_SEGMENT_LANES = 8 };
 
+/* Offsets that a thread has on its way at once where it looks whether segments are rows (many_choice.cu). */
+enum { RD_CUDA_CHOICE_EACH = 8 };
+
 /* Where segments follow each other (many_spans.cuh): bytes of a tile; bytes of a span, a power of two, or fewer, so that there are so many for
  * each warp that there is at once; the most elements for each segment, as longer ones are as fast by segments; binades that later elements may lie
  * above the largest of those before; runs that are put off before all that follow are: so many, and this part of the spans. */
@@ -90,6 +93,7 @@ enum {
     RD_CUDA_SPAN_BYTES = 64 << 10,
     RD_CUDA_SPAN_WARPS = 2,
     RD_CUDA_SPAN_EACH_MOST = 4096,
+    RD_CUDA_SPAN_ROWS_MOST = 4096,
     RD_CUDA_SPAN_ROOM = 2,
     RD_CUDA_SPAN_RUNS_LEAST = 64,
     RD_CUDA_SPAN_RUNS_PART = 8
