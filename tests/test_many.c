@@ -822,7 +822,8 @@ static void rows_of_extremes(void **state) {
     uint64_t rounds = test_scaled(1200, test_fewest(120));
     for (size_t which = rng_below(rng, 1000); rounds-- > 0; which++) {
         const struct test_type *type = elements[which % element_count];
-        const uint64_t length = 1 + rng_below(rng, rng_below(rng, 3) ? 300 : 6000), most = (SPAN - 8) / length;
+        const uint64_t length = rng_below(rng, 3) ? 1 + rng_below(rng, 300) : 1000 + rng_below(rng, 3200),
+                       most = (SPAN - 8) / length;
         const reduct_operator op = OPERATORS[rng_below(rng, sizeof OPERATORS / sizeof *OPERATORS)];
         many->segmented = false;
         many->twice = true;

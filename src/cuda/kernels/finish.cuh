@@ -91,6 +91,18 @@ __device__ void store_result(void *result, const uint64_t *word, int bytes) {
     }
 }
 
+/* The same of at most 8 bytes. */
+__device__ __forceinline__ void store_word(void *result, u64 word, int bytes) {
+    if (bytes == 8)
+        *static_cast<u64 *>(result) = word;
+    else if (bytes == 4)
+        *static_cast<uint32_t *>(result) = (uint32_t)word;
+    else if (bytes == 2)
+        *static_cast<uint16_t *>(result) = (uint16_t)word;
+    else
+        *static_cast<uint8_t *>(result) = (uint8_t)word;
+}
+
 /* What became of a result; the index is that of the first NaN where that is an error. */
 __device__ __forceinline__ void tell_outcome(const rd_cuda_call &call, uint32_t status, u64 nan_index) {
     if (!call.outcome)

@@ -189,8 +189,8 @@ template <int BYTES, bool WITH_MASK = false> struct CountState {
         const Elements source = source_of(many, result);
         const u64 nan_index = many.call.nan == REDUCT_NAN_ERROR ? kept.nan_index : UINT64_MAX;
         const u64 count = source.count - kept.left_out();
-        uint64_t word[4] = {value_of(many, kept, count), 0, 0, 0};
-        put_result(many, source, result, status_of(many, source, count, nan_index), word, nan_index);
+        put_word(many, source, result, status_of(many, source, count, nan_index), value_of(many, kept, count),
+                 nan_index);
     }
 
     static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,

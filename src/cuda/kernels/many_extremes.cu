@@ -132,7 +132,7 @@ template <int BYTES, bool WITH_MASK = false> struct EndsState {
         Elements source = source_of(many, result);
         const bool none = kept.least > kept.greatest && kept.nan_index == UINT64_MAX, two = call.finish != RD_RANGE;
         const unsigned status = status_of(many, source, none ? 0 : source.count, kept.nan_index);
-        uint64_t value[2], word[4] = {0, 0, 0, 0};
+        uint64_t value[2];
         if (status != REDUCT_OK && many.keeps) {
             tell(many, result, status, kept.nan_index);
             return;
@@ -140,12 +140,10 @@ template <int BYTES, bool WITH_MASK = false> struct EndsState {
         find_values(many, kept, value);
         if (two) { /* the greatest, behind where the other goes */
             source.result = 2 * source.result + 1;
-            word[0] = value[1];
-            put_result(many, source, result, status, word, kept.nan_index);
+            put_word(many, source, result, status, value[1], kept.nan_index);
             source.result--;
         }
-        word[0] = value[0];
-        put_result(many, source, result, status, word, kept.nan_index);
+        put_word(many, source, result, status, value[0], kept.nan_index);
     }
 
     static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,

@@ -174,17 +174,17 @@ template <int BYTES, bool WITH_MASK = false> struct ExtremeState {
         const rd_cuda_call &call = many.call;
         const Elements source = source_of(many, result);
         const bool none = kept.index == UINT64_MAX, nan = kept.nan_index != UINT64_MAX;
-        uint64_t word[4] = {0, 0, 0, 0};
+        u64 word = 0;
         if (call.finish == RD_INDEX) {
-            word[0] = nan ? kept.nan_index : kept.index;
+            word = nan ? kept.nan_index : kept.index;
         } else if (nan) {
             const struct rd_type type = result_type(call);
-            word[0] = rd_nan_bits(&type);
+            word = rd_nan_bits(&type);
         } else if (!none) {
-            word[0] = order_of<BYTES>(many).element(kept.key);
+            word = order_of<BYTES>(many).element(kept.key);
         }
-        put_result(many, source, result, status_of(many, source, none && !nan ? 0 : source.count, kept.nan_index), word,
-                   kept.nan_index);
+        put_word(many, source, result, status_of(many, source, none && !nan ? 0 : source.count, kept.nan_index), word,
+                 kept.nan_index);
     }
 
     static __device__ __forceinline__ void finish_all(const rd_cuda_many &many, Shared &shared, Kept &kept,

@@ -173,11 +173,11 @@ __device__ __forceinline__ u64 round_product(const rd_cuda_call &call, const Pro
 __device__ __noinline__ void finish_product(const rd_cuda_many &many, const Product product, u64 result) {
     const Elements source = source_of(many, result);
     const u64 ignored = many.call.nan == REDUCT_NAN_IGNORE ? product.nans : 0;
-    uint64_t word[4] = {0, 0, 0, 0};
+    u64 word = 0;
     const unsigned status = status_of(many, source, source.count - ignored, product.nan_index);
     if (status == REDUCT_OK)
-        word[0] = round_product(many.call, product);
-    put_result(many, source, result, status, word, product.nan_index);
+        word = round_product(many.call, product);
+    put_word(many, source, result, status, word, product.nan_index);
 }
 
 /* Tasks are those of reduce_many() for results that all lanes share, and that are not cut. */

@@ -135,6 +135,7 @@ __device__ __forceinline__ void unpack_vector(const Vector<Half<PLACES>> &vector
 template <class State> struct Quick {
     typedef typename State::Stored Stored;
     typedef typename State::Beside Beside;
+    static constexpr bool HAS_BESIDE = !std::is_same<Beside, NothingBeside>::value;
     typedef typename State::T T;
     typedef typename State::Range Range;
     /* Terms are added in f32. */
@@ -780,6 +781,9 @@ template <class State, bool TILED> __device__ __forceinline__ void reduce_many_r
                 task = Way::reduce_tiles(many, shared, lane, task, step, patience);
             else if constexpr (Way::TWICE == 2)
                 task = Way::template reduce_rows<2>(many, shared, lane, task, step, patience);
+            else if constexpr (Way::HAS_BESIDE)
+                /* Kernels that have both, and so much to keep, put what is loaded into memory, and wait for it. */
+                task = Way::template reduce_rows<1>(many, shared, lane, task, step, patience);
             else
                 task = two ? Way::template reduce_rows<2>(many, shared, lane, task, step, patience)
                            : Way::template reduce_rows<1>(many, shared, lane, task, step, patience);

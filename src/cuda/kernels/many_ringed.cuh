@@ -444,7 +444,7 @@ template <class State> struct Ringed {
     typedef typename std::conditional<Way::NARROW, NarrowSums<State, false>, WideSums<State, false>>::type RowSums;
     typedef typename std::conditional<Way::NARROW, NarrowSums<State, true>, WideSums<State, true>>::type ColumnSums;
     typedef typename State::Beside Beside;
-    static constexpr bool HAS_BESIDE = !std::is_same<Beside, NothingBeside>::value;
+    static constexpr bool HAS_BESIDE = Way::HAS_BESIDE;
     static_assert(!HAS_BESIDE || !Way::NARROW, "narrow sums have nothing beside them");
     /* Long rows come in pieces. */
     static constexpr bool CUT = sizeof(Stored) == 2 || State::PRODUCTS || HAS_BESIDE;

@@ -522,24 +522,24 @@ template <class S, int TRANSFORM> struct TogetherState {
         const bool nan = nan_index != UINT64_MAX, none = ends.key[0] == O::MASK && !nan;
         const unsigned status = status_of(answer, source, none ? 0 : source.count, nan_index);
         Elements to = source;
-        uint64_t word[4] = {0, 0, 0, 0};
+        u64 word = 0;
         if (status != REDUCT_OK && many.keeps) {
             tell(answer, result, status, nan_index);
             return;
         }
         if (call.finish != RD_RANGE) { /* the greatest, behind where the other goes */
             to.result = 2 * to.result + 1;
-            word[0] = nan ? rd_nan_bits(&type) : value_of(call, ends, 1);
-            put_result(answer, to, result, status, word, nan_index);
+            word = nan ? rd_nan_bits(&type) : value_of(call, ends, 1);
+            put_word(answer, to, result, status, word, nan_index);
             to.result--;
-            word[0] = nan ? rd_nan_bits(&type) : value_of(call, ends, 0);
+            word = nan ? rd_nan_bits(&type) : value_of(call, ends, 0);
         } else if (nan) {
-            word[0] = rd_nan_bits(&type);
+            word = rd_nan_bits(&type);
         } else if (!none) {
             const u64 infinity = (u64)(sizeof(T) == 8 ? 0x7ff : 0xff) << (PRECISION<T> - 1);
-            word[0] = range_of_floats(call, infinity, element_of<T>(ends.key[0], 0), element_of<T>(ends.key[1], 1));
+            word = range_of_floats(call, infinity, element_of<T>(ends.key[0], 0), element_of<T>(ends.key[1], 1));
         }
-        put_result(answer, to, result, status, word, nan_index);
+        put_word(answer, to, result, status, word, nan_index);
     }
 
     /* Whatever is no sum. By a lane that has a result. */
@@ -549,23 +549,23 @@ template <class S, int TRANSFORM> struct TogetherState {
         const rd_cuda_call &call = answer.call;
         const bool nan = notes.ignored && call.nan != REDUCT_NAN_IGNORE;
         const u64 nan_index = nan ? ~notes.nan_below : UINT64_MAX;
-        uint64_t word[4] = {0, 0, 0, 0};
+        u64 word = 0;
         if (call.combine == RD_BOTH) {
             answer_ends(many, answer, source, ends, nan_index, result);
         } else if (call.combine == RD_ADD) {
             const u64 fails = call.nan == REDUCT_NAN_ERROR ? nan_index : UINT64_MAX;
-            word[0] = source.count - notes.ignored;
-            put_result(answer, source, result, status_of(answer, source, source.count, fails), word, fails);
+            word = source.count - notes.ignored;
+            put_word(answer, source, result, status_of(answer, source, source.count, fails), word, fails);
         } else {
             const int end = call.combine == RD_GREATEST;
             const struct rd_type type = result_type(call);
             const bool none = ends.key[end] == O::MASK && !nan;
             if (call.finish == RD_INDEX)
-                word[0] = nan ? nan_index : ends.place[end];
+                word = nan ? nan_index : ends.place[end];
             else if (!none)
-                word[0] = nan ? rd_nan_bits(&type) : value_of(call, ends, end);
-            put_result(answer, source, result, status_of(answer, source, none ? 0 : source.count, nan_index), word,
-                       nan_index);
+                word = nan ? rd_nan_bits(&type) : value_of(call, ends, end);
+            put_word(answer, source, result, status_of(answer, source, none ? 0 : source.count, nan_index), word,
+                     nan_index);
         }
     }
 

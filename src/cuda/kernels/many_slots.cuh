@@ -251,7 +251,16 @@ __device__ __forceinline__ void finish_part(const rd_cuda_many &many, JoinedPart
         finish_in_slots<State>(many, kept, result);
 }
 
-/* By lanes that have a result. Of a failure the bits are those of NaN, or zero. */
+/* By lanes that have a result. Of a failure the bits are those of NaN, or zero. One word: of results of at most 8 bytes. */
+__device__ __forceinline__ void put_word(const Answer &answer, const Elements &source, u64 result, unsigned status,
+                                         u64 word, u64 nan_index) {
+    const rd_cuda_call &call = answer.call;
+    const struct rd_type type = result_type(call);
+    if (status != REDUCT_OK)
+        word = call.result_class == RD_FLOAT ? rd_nan_bits(&type) : 0;
+    store_word(static_cast<unsigned char *>(call.result) + source.result * call.result_bytes, word, call.result_bytes);
+    tell(answer, result, status, nan_index);
+}
 __device__ __forceinline__ void put_result(const Answer &answer, const Elements &source, u64 result, unsigned status,
                                            uint64_t (&word)[4], u64 nan_index) {
     const rd_cuda_call &call = answer.call;
