@@ -24,13 +24,14 @@ typedef struct bench_case {
 } bench_case;
 
 /* What elements are reduced to: one number; or, as those of a matrix in C order, one for each of its rows or columns; or one for
- * each segment: equally long, or so many of lengths that fall as 1 / k, in mixed order, or as many of which one in the middle has three
+ * each segment: equally long, or of up to half as many more or less, or so many of lengths that fall as 1 / k, in mixed order, or as many of which one in the middle has three
  * quarters of all elements, and the others are equally long; or one for each group, of which elements have the number: any with the same odds, low ones far more often, or in order. */
 typedef enum bench_shape_kind {
     BENCH_WHOLE,
     BENCH_ROWS,
     BENCH_COLUMNS,
     BENCH_SEGMENTS,
+    BENCH_SEGMENTS_RAGGED,
     BENCH_SEGMENTS_FALLING,
     BENCH_SEGMENTS_ONE,
     BENCH_GROUPS,
@@ -40,7 +41,8 @@ typedef enum bench_shape_kind {
 } bench_shape_kind;
 typedef struct bench_shape {
     bench_shape_kind kind;
-    uint64_t columns; /* of the matrix; or elements of segments that are equally long; or how many segments or groups */
+    uint64_t
+        columns; /* of the matrix; or elements of segments, the same or as a mean; or how many segments or groups */
 } bench_shape;
 
 /* What is reduced to beside, in the same plan. */

@@ -35,10 +35,10 @@ static const matrix_standard standards[] = {
       "queued"}},
     {"Sums of segments",
      {"sum", "f32", "normal", "1Gi", NULL, NULL, "0",
-      "rows:64,segments:64,rows:1Ki,segments:1Ki,segments:4Mi,falling:1Mi,one:4Mi", "queued"}},
+      "rows:64,segments:64,ragged:64,rows:1Ki,segments:1Ki,ragged:1Ki,segments:4Mi,falling:1Mi,one:4Mi", "queued"}},
     {"Several operators of segments at once",
      {"sum+min+max+mean+std+argmin+argmax", "f32", "normal", "1Gi", NULL, NULL, "0",
-      "segments:64,segments:1Ki,falling:1Mi,one:4Mi", "queued"}},
+      "segments:64,segments:1Ki,ragged:64,ragged:1Ki,falling:1Mi,one:4Mi", "queued"}},
     {"Sums by groups",
      {"sum", "f64,f32", "normal", "2^26", NULL, NULL, "0",
       "groups:1,groups:100,groups:1000,groups:10000,groups:100000,groups:1000000,groups:10000000,skewed:100,skewed:"
@@ -101,7 +101,8 @@ static cuda_case pick(const bench_matrix *what, size_t number) {
     reduct_type type = what->types[at[LIST_TYPE]];
     bench_shape shape = what->shapes[at[LIST_SHAPE]];
     uint64_t n = matrix_bytes(what, at[LIST_SIZE], type) / reduct_type_size(type);
-    const bool has_columns = shape.kind == BENCH_ROWS || shape.kind == BENCH_COLUMNS || shape.kind == BENCH_SEGMENTS;
+    const bool has_columns = shape.kind == BENCH_ROWS || shape.kind == BENCH_COLUMNS || shape.kind == BENCH_SEGMENTS ||
+                             shape.kind == BENCH_SEGMENTS_RAGGED;
     return (cuda_case){.op = what->ops[at[LIST_OP]],
                        .others = what->others[at[LIST_OP]],
                        .type = type,

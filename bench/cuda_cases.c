@@ -195,6 +195,7 @@ const char *cuda_peer_name(const cuda_case *which) {
         return segmented && which->op == REDUCT_SUM ? "CUB sort, ReduceByKey" : NULL;
     case BENCH_COLUMNS:
     case BENCH_SEGMENTS:
+    case BENCH_SEGMENTS_RAGGED:
     case BENCH_SEGMENTS_FALLING:
     case BENCH_SEGMENTS_ONE:
     case BENCH_SHAPES:
@@ -207,6 +208,7 @@ uint64_t cuda_result_count(const cuda_case *which) {
     switch (which->shape.kind) {
     case BENCH_ROWS:
     case BENCH_SEGMENTS:
+    case BENCH_SEGMENTS_RAGGED:
         return which->n / which->shape.columns;
     case BENCH_COLUMNS:
     case BENCH_SEGMENTS_FALLING:
@@ -312,8 +314,12 @@ static uint64_t index_count(const cuda_case *which) {
 
 /* Elements of segment `number`, but for what the last one has more. */
 static uint64_t segment_length(const cuda_case *which, uint64_t number) {
-    const uint64_t count = cuda_result_count(which), others = count > 1 ? count - 1 : 1;
+    const uint64_t count = cuda_result_count(which), others = count > 1 ? count - 1 : 1, usual = which->shape.columns;
     switch (which->shape.kind) {
+    case BENCH_SEGMENTS_RAGGED: { /* of two, one has as many more as the other has less */
+        const uint64_t less = mixed(number / 2) % (usual / 2 + 1);
+        return number % 2 ? usual + less : usual - less;
+    }
     case BENCH_SEGMENTS_FALLING: {                      /* the sum of 1 / k is less than log(count) + 1 */
         const uint64_t rank = number * 1000003 % count; /* each once, unless that divides the count */
         return (uint64_t)((double)which->n / (log((double)count) + 1) / (double)(rank + 1));
@@ -321,7 +327,7 @@ static uint64_t segment_length(const cuda_case *which, uint64_t number) {
     case BENCH_SEGMENTS_ONE:
         return number == count / 2 ? which->n / 4 * 3 : which->n / 4 / others;
     default:
-        return which->shape.columns;
+        return usual;
     }
 }
 
@@ -473,6 +479,7 @@ static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const c
         options.shape = (reduct_shape){1, length, results, 0, (int64_t)columns, 1};
         break;
     case BENCH_SEGMENTS:
+    case BENCH_SEGMENTS_RAGGED:
     case BENCH_SEGMENTS_FALLING:
     case BENCH_SEGMENTS_ONE:
         options.kind = REDUCT_SEGMENTS;

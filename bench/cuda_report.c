@@ -31,6 +31,9 @@ static const char *shape_text(const cuda_case *which, char *text, size_t room) {
     case BENCH_SEGMENTS:
         snprintf(text, room, "segments of %s", columns);
         break;
+    case BENCH_SEGMENTS_RAGGED:
+        snprintf(text, room, "ragged segments of %s", columns);
+        break;
     case BENCH_SEGMENTS_FALLING:
         snprintf(text, room, "%s segments as 1/k", columns);
         break;

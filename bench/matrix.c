@@ -127,6 +127,7 @@ static int set_shape(bench_matrix *matrix, unsigned at, const char *text) {
                                         [BENCH_ROWS] = "rows:",
                                         [BENCH_COLUMNS] = "columns:",
                                         [BENCH_SEGMENTS] = "segments:",
+                                        [BENCH_SEGMENTS_RAGGED] = "ragged:",
                                         [BENCH_SEGMENTS_FALLING] = "falling:",
                                         [BENCH_SEGMENTS_ONE] = "one:",
                                         [BENCH_GROUPS] = "groups:",

@@ -29,9 +29,10 @@ static const program_option known[] = {
      "for several in one plan; or all"},
     {"shape", SHAPE, "LIST",
      "On a GPU: whole, one result (the default); rows:N or columns:N, one for each row or column of a matrix of N "
-     "columns; segments:N, one for each segment of N elements; falling:N or one:N, for N segments of lengths as 1/k, "
-     "or "
-     "of which one is long; groups:N, skewed:N or sorted:N, one for each of N groups, of which elements have numbers: "
+     "columns; segments:N or ragged:N, one for each segment of N elements, or of up to half as many more or less; "
+     "falling:N or "
+     "one:N, for N segments of lengths as 1/k, or of which one is long; groups:N, skewed:N or sorted:N, one for each "
+     "of N groups, of which elements have numbers: "
      "with the same "
      "odds, low ones more often, or in order; or all, for rows and columns of 16 to 4Mi"},
     {"sizes", 's', "LIST",

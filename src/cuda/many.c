@@ -416,16 +416,16 @@ static bool take_ring(struct rd_cuda_context *context, struct rd_cuda_pass *pass
 /* Whether results that follow each other are reduced by spans of the array: of one that the L2 cache holds others are as fast. */
 static bool suits_spans(const struct rd_many *many, const struct kernel *kernel, unsigned bytes, uint64_t elements,
                         const struct rd_cuda_device *device) {
-    const uint64_t results = many->layout.results;
     return kernel->span_image[0] && !many->mask && device->capability >= RD_CUDA_NEWER &&
-           elements * bytes >= (uint64_t)device->l2_bytes && results && elements / results <= RD_CUDA_SPAN_EACH_MOST;
+           elements * bytes >= (uint64_t)device->l2_bytes && many->layout.results;
 }
 
 /* Whether segments are, that have offsets. */
 static bool offsets_suit_spans(const struct rd_many *many, const struct kernel *kernel, unsigned bytes,
                                const struct rd_cuda_device *device) {
     return rd_many_is_segmented(many) && !many->segments.with_ends &&
-           suits_spans(many, kernel, bytes, many->segments.elements, device);
+           suits_spans(many, kernel, bytes, many->segments.elements, device) &&
+           many->segments.elements / many->layout.results <= RD_CUDA_SPAN_EACH_MOST;
 }
 
 /* Whether rows are, that follow each other as do their results. */
@@ -435,7 +435,7 @@ static bool rows_suit_spans(const struct rd_many *many, const struct kernel *ker
     const int64_t count = (int64_t)layout->count;
     return kernel->spans_take_rows && !rd_many_is_segmented(many) && layout->kept_axes == 1 &&
            layout->reduced_axes == 1 && layout->reduced[0].stride[0] == 1 && layout->kept[0].stride[0] == count &&
-           layout->kept[0].result_stride == 1 && count <= RD_CUDA_SPAN_ROWS_MOST &&
+           layout->kept[0].result_stride == 1 && count * bytes <= RD_CUDA_SPAN_BYTES / RD_CUDA_SPAN_ROWS &&
            suits_spans(many, kernel, bytes, layout->results * layout->count, device);
 }
 
@@ -582,6 +582,20 @@ static size_t share_together(struct rd_cuda_plan *plan, uint64_t pieces) {
     return count;
 }
 
+/* Whether they take less time one after another: each by spans, of which a pass of several has none. */
+static bool are_faster_apart(const struct rd_cuda_plan *plan) {
+    const struct rd_many *many = plan->many;
+    const unsigned bytes = (unsigned)rd_type(many->reduction[0].element)->bytes;
+    bool apart = rd_many_is_segmented(many) && many->layout.results &&
+                 many->segments.elements / many->layout.results <= RD_CUDA_SPAN_APART_MOST;
+    for (size_t i = 0; i < many->reductions && apart; i++) {
+        const struct kernel kernel = kernel_of(&many->reduction[i], false);
+        apart =
+            !rd_cuda_together_may_take(many, i, 1) || offsets_suit_spans(many, &kernel, bytes, plan->context->device);
+    }
+    return apart;
+}
+
 /* Their pass, if there are at least two. */
 static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *error) {
     const struct rd_many *many = plan->many;
@@ -597,7 +611,7 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
             possible++;
         }
     }
-    if (possible < 2)
+    if (possible < 2 || are_faster_apart(plan))
         return REDUCT_OK;
     struct kernel kernel = {.image = "kernels/many_several",
                             .has_rows = element->bytes < 8 || !squares,

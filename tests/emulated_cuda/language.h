@@ -521,6 +521,23 @@ inline void ptx_min_NaN_f32(float &to, float x, float y) {
     else
         to = x < y ? x : y;
 }
+/* Of two floats of 16 bits each, of which infinity is known. */
+inline void emulated_min_of_halves(unsigned &to, unsigned x, unsigned y, unsigned infinity) {
+    const auto key = [](unsigned bits) { return bits & 0x8000 ? 0xffff - bits : bits + 0x8000; };
+    unsigned least[2];
+    for (int i = 0; i < 2; i++) {
+        const unsigned a = x >> 16 * i & 0xffff, b = y >> 16 * i & 0xffff;
+        const bool nan = (a & 0x7fff) > infinity || (b & 0x7fff) > infinity;
+        least[i] = nan ? 0x7fff : key(a) < key(b) ? a : b;
+    }
+    to = least[1] << 16 | least[0];
+}
+inline void ptx_min_NaN_f16x2(unsigned &to, unsigned x, unsigned y) {
+    emulated_min_of_halves(to, x, y, 0x7c00);
+}
+inline void ptx_min_NaN_bf16x2(unsigned &to, unsigned x, unsigned y) {
+    emulated_min_of_halves(to, x, y, 0x7f80);
+}
 #endif
 
 #endif

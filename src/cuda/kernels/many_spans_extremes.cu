@@ -10,6 +10,16 @@
 #if __CUDA_ARCH__ >= 900
 namespace {
 
+/* The smaller ones of two and two floats of 16 bits; -0 before +0; NaN if either is. */
+template <bool OF_F16> __device__ __forceinline__ unsigned smaller_halves(unsigned a, unsigned b) {
+    unsigned least;
+    if constexpr (OF_F16)
+        asm("min.NaN.f16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
+    else
+        asm("min.NaN.bf16x2 %0, %1, %2;" : "=r"(least) : "r"(a), "r"(b));
+    return least;
+}
+
 template <int BYTES> struct SpanExtremes {
     typedef ExtremeState<BYTES> State;
     typedef Raw<BYTES> Stored;
@@ -96,11 +106,40 @@ template <int BYTES> struct SpanExtremes {
         }
         return suspect;
     }
+    /* The same of floats of 16 bits, two at a time: the greatest as the least of opposites. */
+    template <bool OF_F16> __device__ __forceinline__ bool take_halves(Key (&best)[CELLS]) const {
+        const unsigned kept = order.absolute ? 0x7fff7fff : ~0u, turned = order.flip ? 0x80008000 : 0;
+        bool suspect = false;
+#pragma unroll
+        for (unsigned c = 0; c < CELLS; c++) {
+            unsigned least[CELL_VECTORS];
+#pragma unroll
+            for (unsigned v = 0; v < CELL_VECTORS; v++) {
+                Vector<Stored> vector[1];
+                ring.look(lane_index(), c * CELL_VECTORS + v, vector);
+#pragma unroll
+                for (unsigned w = 0; w < 4; w++) {
+                    const unsigned own = (vector[0].word[w] & kept) ^ turned;
+                    least[v] = w ? smaller_halves<OF_F16>(least[v], own) : own;
+                }
+                if (v)
+                    least[0] = smaller_halves<OF_F16>(least[0], least[v]);
+            }
+            const unsigned found = smaller_halves<OF_F16>(least[0], least[0] >> 16) & 0xffff;
+            suspect = suspect || (found & 0x7fff) > many.infinity;
+            best[c] = found ^ (found >> 15 ? 0xffff : 0x8000); /* keys of opposites are each other's complements */
+        }
+        return suspect;
+    }
     __device__ __forceinline__ bool take() {
         const unsigned lane = lane_index();
         Key best[CELLS];
         bool suspect;
-        if (BYTES == 4 && order.is_float)
+        if constexpr (BYTES == 2)
+            suspect = !order.is_float    ? take_cells<false>(best)
+                      : many.call.of_f16 ? take_halves<true>(best)
+                                         : take_halves<false>(best);
+        else if (BYTES == 4 && order.is_float)
             suspect = take_cells<BYTES == 4>(best);
         else
             suspect = take_cells<false>(best);
