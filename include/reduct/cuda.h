@@ -53,8 +53,8 @@ typedef struct reduct_cuda_outcome {
  * has elements; beside them there is room for elements that lie far from the others, of up to four times the array's bytes. */
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
-/* Queues one execution in a stream: one launch of one kernel for each reduction of the plan, over groups several. Of several
- * reductions of one array, those that follow from its sum, its squares, its extremes and its NaNs share a launch that reads it,
+/* Queues one execution in a stream: one launch of one kernel for each reduction of the plan, over groups and segments several.
+ * Of several reductions of one array, those that follow from its sum, its squares, its extremes and its NaNs share a launch that reads it,
  * and one that rounds their results; of rows, columns, other axes and segments of floats without a mask, up to 16 of those share
  * one launch. Allocates nothing, waits for nothing, and can be captured in a CUDA graph. On compute capability 9.0 and later its
  * blocks may come while the kernel before it in the stream ends (programmatic dependent launch, "CUDA C++ Programming Guide");
