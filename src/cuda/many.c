@@ -954,7 +954,7 @@ static rd_cu_result choose_way(const struct rd_cuda_plan *plan, struct rd_cuda_a
                                     .words = words,
                                     .index_bytes = index->bytes,
                                     .index_signed = index->kind == RD_SIGNED};
-    addresses->chosen = words + 1;
+    addresses->chosen = words + RD_CUDA_CHOICE_WAY;
     const unsigned blocks = blocks_for(rd_divide_up(rows->count, 32 * RD_CUDA_CHOICE_EACH),
                                        (unsigned)plan->context->device->multiprocessors);
     return rd_cuda_start_kernel(plan->context->device->driver, plan->choice, false, blocks, RD_CUDA_THREADS, 0, stream,

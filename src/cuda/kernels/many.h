@@ -45,9 +45,8 @@ struct rd_cuda_many {
     uint8_t span_log2;            /* of a span, where these are shared out */
     uint32_t piece_words;         /* of each piece in the table, beside table_words of its segment */
     uint64_t *lists;              /* of segments that are put off; they may hold anything before and after */
-    const uint64_t
-        *chosen; /* null, or which way launches go, which the data choose: this one does nothing if that is not `way` */
-    uint8_t way;
+    const uint64_t *chosen;       /* null, or the way that the data have chosen */
+    uint8_t way;                  /* this launch's: of another it does nothing */
     struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
 };
 
@@ -109,11 +108,12 @@ enum { RD_CUDA_WAY_SEGMENTS, RD_CUDA_WAY_ROWS };
 struct rd_cuda_choice {
     const void *offsets;
     uint64_t segments, length; /* as they are if they are rows */
-    uint64_t *
-        words; /* blocks that have ended, and RD_CUDA_CHOICE_OTHER for each that found no rows: zero before and after; then the way */
+    uint64_t *words;
     uint8_t index_bytes, index_signed;
 };
-enum { RD_CUDA_CHOICE_WORDS = 2 };
+/* Its words: how many blocks have ended, and RD_CUDA_CHOICE_OTHER for each that found an offset which is none of rows, zero before and after;
+ * and the way. */
+enum { RD_CUDA_CHOICE_ENDED, RD_CUDA_CHOICE_WAY, RD_CUDA_CHOICE_WORDS };
 #define RD_CUDA_CHOICE_OTHER ((uint64_t)1 << 32)
 
 #define RD_CUDA_FAILURE_LATER ((uint64_t)1 << 63)

@@ -5,6 +5,7 @@ namespace {
 
 constexpr int OFFSETS = RD_CUDA_CHOICE_EACH;
 
+/* Whether those offsets are that the thread looks at. */
 template <class T> __device__ __forceinline__ bool are_rows(const rd_cuda_choice &choice) {
     const T *offsets = static_cast<const T *>(choice.offsets);
     const u64 count = choice.segments + 1, step = (u64)gridDim.x * THREADS * OFFSETS;
@@ -42,9 +43,9 @@ extern "C" __global__ void __launch_bounds__(RD_CUDA_THREADS)
     if (threadIdx.x)
         return;
     u64 *words = reinterpret_cast<u64 *>(choice.words);
-    const u64 own = 1 + (others ? RD_CUDA_CHOICE_OTHER : 0), all = atomicAdd(words, own) + own;
+    const u64 own = 1 + (others ? RD_CUDA_CHOICE_OTHER : 0), all = atomicAdd(words + RD_CUDA_CHOICE_ENDED, own) + own;
     if ((unsigned)all == gridDim.x) {
-        words[0] = 0;
-        words[1] = all < RD_CUDA_CHOICE_OTHER ? RD_CUDA_WAY_ROWS : RD_CUDA_WAY_SEGMENTS;
+        words[RD_CUDA_CHOICE_ENDED] = 0;
+        words[RD_CUDA_CHOICE_WAY] = all < RD_CUDA_CHOICE_OTHER ? RD_CUDA_WAY_ROWS : RD_CUDA_WAY_SEGMENTS;
     }
 }
