@@ -298,9 +298,10 @@ template <class State> struct SpanSums {
         return true;
     }
 
-    /* What so many elements of the tile come to. (Without branches, after which lanes might not meet again.) */
+    /* What so many elements of the tile come to; where offsets do not ascend, anything. (Without branches, after which lanes might not meet
+     * again.) */
     __device__ __forceinline__ Totals sum_before(unsigned count) const {
-        const unsigned pair = min(count / OF_PAIR, TILE / OF_PAIR - 1), left = count - pair * OF_PAIR,
+        const unsigned pair = min(count / OF_PAIR, TILE / OF_PAIR - 1), left = min(count - pair * OF_PAIR, OF_PAIR),
                        lane = pair / PAIRS, first = pair % PAIRS, which = (1u << left) - 1;
         Totals sum = room.before[first * 32 + lane];
         if constexpr (LEAVES) {
