@@ -41,8 +41,7 @@ typedef enum bench_shape_kind {
 } bench_shape_kind;
 typedef struct bench_shape {
     bench_shape_kind kind;
-    uint64_t
-        columns; /* of the matrix; or elements of segments, the same or as a mean; or how many segments or groups */
+    uint64_t columns; /* of the matrix; or elements of segments, of each or as a mean; or how many segments or groups */
 } bench_shape;
 
 /* What is reduced to beside, in the same plan. */
