@@ -883,6 +883,97 @@ static void digits_of_neighbours(void **state) {
     stop(many);
 }
 
+__extension__ typedef unsigned __int128 unsigned_wide;
+
+/* Puts in numbers whose squares come to n; returns how many these are. */
+static size_t put_squares(double *x, unsigned_wide n) {
+    size_t count = 0;
+    for (; n > 0; count++) {
+        double root = floor(sqrt((double)n));
+        while ((unsigned_wide)root * (unsigned_wide)root > n)
+            root -= root > 0x1p53 ? 2 : 1;
+        n -= (unsigned_wide)root * (unsigned_wide)root;
+        x[count] = root;
+    }
+    return count;
+}
+
+/* A row of f64 (or of two, for dot) whose result lies just between two numbers, or by what one tiny term comes to above or, where below is
+ * set, below that. */
+static void put_between(struct rng *rng, reduct_operator op, double *x, double *y, size_t length) {
+    const bool below = rng_below(rng, 2);
+    const double sign = rng_below(rng, 2) ? -1 : 1,
+                 tiny = rng_below(rng, 4) ? ldexp(1, -20 - (int)rng_below(rng, 32)) : 0, part = 0x1p-27,
+                 less = below ? part - part * tiny : part;
+    for (size_t i = 0; i < length; i++)
+        x[i] = y[i] = 0;
+    if (op == REDUCT_NORM2 || op == REDUCT_RMS) {
+        const uint64_t root = ((uint64_t)1 << 53) + 1 + 2 * rng_below(rng, (uint64_t)1 << 52);
+        const size_t count = put_squares(x, (unsigned_wide)root * root - below);
+        assert_true(count < length);
+        x[count] = tiny;
+    } else if (op == REDUCT_SUMSQ) {
+        x[0] = 1;
+        x[1] = part;
+        x[2] = less;
+        x[3] = below ? 0 : tiny;
+    } else if (op == REDUCT_DOT) {
+        x[0] = sign;
+        x[1] = sign * 0x1p-53;
+        y[0] = y[1] = 1;
+        x[2] = tiny;
+        y[2] = below ? -tiny : tiny;
+    } else if (op == REDUCT_MEAN) {
+        x[0] = sign * (double)length;
+        x[1] = sign * (double)length * 0x1p-53;
+        x[2] = below ? -tiny * tiny : tiny * tiny;
+    } else {
+        /* 1 plus and minus so much, each: 1 + 2^-53 of squares in all. */
+        const double parts[] = {0.5, 0.5, less, below ? 0 : tiny};
+        for (size_t i = 0; i < length; i++)
+            x[i] = 1;
+        for (size_t i = 0; i < 4; i++) {
+            x[2 * i] += parts[i];
+            x[2 * i + 1] -= parts[i];
+        }
+    }
+}
+
+/* Who knows sums but for a little must not take one of two numbers for the other. */
+static void results_between_two(void **state) {
+    (void)state;
+    static const reduct_operator OPERATORS[] = {REDUCT_SUMSQ, REDUCT_NORM2, REDUCT_RMS, REDUCT_DOT,
+                                                REDUCT_MEAN,  REDUCT_VAR,   REDUCT_STD};
+    enum { KINDS = sizeof OPERATORS / sizeof *OPERATORS };
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices);
+    struct many *many = start(16);
+    struct rng *rng = &many->rng;
+    many->type = test_type(REDUCT_F64);
+    many->threads = 1;
+    many->rank = 2;
+    many->axes = 2;
+    for (uint64_t rounds = test_scaled(700, test_fewest(70)); rounds-- > 0;) {
+        const reduct_operator op = OPERATORS[rounds % KINDS];
+        const uint64_t length = (uint64_t)1 << (4 + rng_below(rng, 9)), most = SPAN / length;
+        many->results = many->result_span = 1 + rng_below(rng, most < 100 ? most : 100);
+        many->span = length * many->results;
+        memcpy(many->length, (uint64_t[]){many->results, length}, 2 * sizeof *many->length);
+        for (int i = 0; i < 2; i++)
+            memcpy(many->stride[i], (int64_t[]){(int64_t)length, 1}, 2 * sizeof **many->stride);
+        memcpy(many->result_stride, (int64_t[]){1, 0}, 2 * sizeof *many->result_stride);
+        for (uint64_t r = 0; r < many->results; r++)
+            put_between(rng, op, (double *)many->memory[0] + r * length, (double *)many->memory[1] + r * length,
+                        length);
+        many->inputs = op == REDUCT_DOT ? 2 : 1;
+        many->reductions = op == REDUCT_DOT ? 1 : 1 + rng_below(rng, 2);
+        many->reduction[0] = many->reduction[1] =
+            (reduct_reduction){.op = op, .element = REDUCT_F64, .flags = REDUCT_POPULATION};
+        check_case(many, devices[rng_below(rng, device_count)], false);
+    }
+    stop(many);
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Rows and columns, of lengths around those of vectors, groups and tiles, with what windows cannot hold in some of them
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -1886,6 +1977,7 @@ int main(void) {
                                        cmocka_unit_test(segments_that_are_rows),
                                        cmocka_unit_test(rows_of_extremes),
                                        cmocka_unit_test(digits_of_neighbours),
+                                       cmocka_unit_test(results_between_two),
                                        cmocka_unit_test(segments_of_much)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

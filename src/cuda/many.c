@@ -55,7 +55,7 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_%s", element->name);
         snprintf(kernel.name, sizeof kernel.name, "%s", rd_cuda_transform_name(op, element));
         kernel.grid_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA;
-        kernel.has_rows = op->transform != RD_WEIGHTED && (element->bytes < 8 || of_elements);
+        kernel.has_rows = op->transform != RD_WEIGHTED;
         kernel.has_tiles = kernel.has_rows && (element->bytes == 8 || !of_elements);
         kernel.joins = true;
         kernel.ring_bytes = op->inputs == 1 && element->bytes < 8 ? element->bytes : 0;
@@ -614,8 +614,8 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
     if (possible < 2 || are_faster_apart(plan))
         return REDUCT_OK;
     struct kernel kernel = {.image = "kernels/many_several",
-                            .has_rows = element->bytes < 8 || !squares,
-                            .has_tiles = element->bytes == 8 ? !squares : squares,
+                            .has_rows = true,
+                            .has_tiles = element->bytes == 8 || squares,
                             .grid_words = grid_words(element, squares ? RD_MOMENTS : RD_IDENTITY) +
                                           RD_CUDA_TABLE_EXTRA + RD_CUDA_TABLE_ENDS,
                             .ring_image = "kernels/many_ringed_several",

@@ -16,6 +16,12 @@
  * 2^(B + u - 1 + R), which is at most 2^(B + u + R + max(R, B)), and a multiple of 2^bottom. Lanes are added up as integers, in
  * units of 2^bottom.
  *
+ * Products of f64 have more digits than two numbers hold. What is left of one is rounded, and so are sums of that: by at most 2^-53 of
+ * what the lower sum of n terms may come to, n 2^(u - 1), at each of less than 2 n steps. So the sum is known but for 2^(2 B + u - 52), which
+ * is some 2^-80 of it: a result is that of the exact sum if all numbers so near are rounded alike, and nearly all are (Abraham Ziv, Fast
+ * evaluation of elementary mathematical functions with correctly rounded last bit, 1991). Of tiles, with u that of
+ * the largest element, B + u + R + max(R, B) stands for B + u; and integers leave out what is below 2^-105 of all that there may be.
+ *
  * Halves. Elements of 16 bits have so few digits that f32 does for most data what f64 does above, in a third of the time. With 24
  * digits instead of 53, u = top + B - 20, and the lower sum is exact if B + u - 1 - bottom is at most 24. That is of a lane's
  * elements; f64 holds the sums of all lanes. Their exponents are found two at a time, as they lie in memory. */
@@ -283,6 +289,12 @@ template <class State> struct Quick {
         return log + unit - 1 - bottom <= Units<Real>::DIGITS;
     }
 
+    /* Of products that may be off: far above the least numbers, so that what results are found by has all digits. */
+    static __device__ __forceinline__ bool has_unit_of_doubt(int unit) {
+        return unit >= -900 && unit <= Units<double>::MOST;
+    }
+    static constexpr bool DOUBTS = State::DOUBTS;
+
     static __device__ __forceinline__ Real element(T x) {
         if constexpr (NARROW)
             return State::ABSOLUTE ? fabsf(x) : x;
@@ -296,6 +308,12 @@ template <class State> struct Quick {
     static __device__ __forceinline__ void add(Inner &sum, Real term) {
         const Real upper = sum.upper + term;
         sum.lower += term - (upper - sum.upper);
+        sum.upper = upper;
+    }
+    /* A product, which need not be a number. */
+    static __device__ __forceinline__ void add_product(Parted &sum, double x, double y) {
+        const double upper = __fma_rn(x, y, sum.upper);
+        sum.lower += __fma_rn(x, y, -(upper - sum.upper));
         sum.upper = upper;
     }
 
@@ -390,7 +408,7 @@ template <class State> struct Quick {
     template <int ROWS>
     static __device__ __forceinline__ RowsOutcome take_rows(const rd_cuda_many &many, const Tile &tile, int log,
                                                             const Lane &lane, unsigned round, bool mine,
-                                                            Parted (&kept)[SUMS], Beside &kept_beside) {
+                                                            Parted (&kept)[SUMS], double &doubt, Beside &kept_beside) {
         constexpr int EACH = COUNT / ROWS;
         T x[COUNT], y[OTHERS];
         Keys keys, others;
@@ -408,6 +426,7 @@ template <class State> struct Quick {
         if (of_x.most == 0 || of_y.most == 0)
             return ROWS_RETRY;
         bool suits = of_x.finite() && of_y.finite(), zero = false;
+        double off = 0;
         Parted sum[SUMS][ROWS];
         /* Lanes are added in f64, narrow sums or not. */
         static_assert(!NARROW || EACH <= 1 << State::COUNT_BITS, "so many terms are a lane's");
@@ -416,15 +435,25 @@ template <class State> struct Quick {
         for (int k = 0; k < SUMS; k++) {
             const Reach reach = reach_of(k, of_x, of_y);
             const int unit = unit_for(reach.top, log);
-            suits = suits && has_unit(unit) && was_exact(reach.bottom, unit, log);
+            const bool exact = was_exact(reach.bottom, unit, log), may_doubt = DOUBTS && k == SUMS - 1;
+            suits = suits && (may_doubt ? has_unit_of_doubt(unit) : has_unit(unit) && exact);
+            if (may_doubt && !exact)
+                off = power(2 * log + unit - 52);
             const Real begin = start(unit);
 #pragma unroll
             for (int r = 0; r < ROWS; r++) {
                 Inner parts[2] = {{begin, 0}, {begin, 0}};
 #pragma unroll
                 for (int i = 0; i < EACH; i++) {
-                    const T a = x[r * EACH + i];
-                    add(parts[i % 2], term(k, a, State::PAIRS ? y[r * EACH + (State::PAIRS ? i : 0)] : a));
+                    const T a = x[r * EACH + i], b = State::PAIRS ? y[r * EACH + (State::PAIRS ? i : 0)] : a;
+                    if constexpr (DOUBTS) {
+                        if (k == SUMS - 1)
+                            add_product(parts[i % 2], a, b);
+                        else
+                            add(parts[i % 2], element(a));
+                    } else {
+                        add(parts[i % 2], term(k, a, b));
+                    }
                 }
                 sum[k][r] = {(double)((parts[0].upper - begin) + (parts[1].upper - begin)),
                              (double)(parts[0].lower + parts[1].lower)};
@@ -455,6 +484,7 @@ template <class State> struct Quick {
 #pragma unroll
                 for (int k = 0; k < SUMS; k++)
                     kept[k] = sum[k][r];
+                doubt = off;
                 kept_beside = beside;
                 zero = mine && kept[0].upper == -kept[0].lower;
             }
@@ -477,6 +507,7 @@ template <class State> struct Quick {
             const u64 own = rows.first + lane.place * lane.slots;
             const bool mine = lane.place < many.batch && own < many.results;
             Parted kept[SUMS] = {};
+            double doubt = 0;
             Beside beside;
             beside.reset();
             RowsOutcome outcome = ROWS_DONE;
@@ -490,16 +521,19 @@ template <class State> struct Quick {
                     rows.load(0, next);
                 }
                 if (outcome == ROWS_DONE)
-                    outcome = take_rows<ROWS>(many, now, log, lane, round, mine, kept, beside);
+                    outcome = take_rows<ROWS>(many, now, log, lane, round, mine, kept, doubt, beside);
                 copy_vectors(next.x, now.x);
                 copy_vectors(next.y, now.y);
+            }
+            if (outcome == ROWS_DONE) {
+                beside.find_in_row(many, mine, own);
+                if (!State::finish_parted(many, shared, kept, doubt, beside, mine, own))
+                    outcome = ROWS_UNSUITED;
             }
             if (outcome != ROWS_DONE) {
                 patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
                 return task;
             }
-            beside.find_in_row(many, mine, own);
-            State::finish_parted(many, shared, kept, beside, mine, own);
             patience = min(patience + 1, 2 * PATIENCE);
             task += step;
         }
@@ -588,12 +622,10 @@ template <class State> struct Quick {
             Parted half[2] = {{begin, 0}, {begin, 0}};
 #pragma unroll
             for (int i = 0; i < COUNT; i++) {
-                Parted &to = half[i % 2];
-                const double a = State::ABSOLUTE ? fabs((double)x[i]) : (double)x[i],
-                             b = State::PAIRS ? (double)y[State::PAIRS ? i : 0] : a,
-                             upper = elements ? to.upper + a : __fma_rn(a, b, to.upper), taken = upper - to.upper;
-                to.lower += elements ? a - taken : __fma_rn(a, b, -taken);
-                to.upper = upper;
+                if (elements)
+                    add(half[i % 2], element(x[i]));
+                else
+                    add_product(half[i % 2], (double)x[i], (double)(State::PAIRS ? y[State::PAIRS ? i : 0] : x[i]));
             }
             sum.add((half[0].upper - begin) + (half[1].upper - begin));
             sum.lower += half[0].lower + half[1].lower;
@@ -666,21 +698,30 @@ template <class State> struct Quick {
     /* The sums of a row, in the lane that will finish it. */
     static __device__ __forceinline__ RowsOutcome end_row(const rd_cuda_many &many, Sums &sums, int log, int log_tiles,
                                                           const Lane &lane, unsigned round, bool mine,
-                                                          Parted (&kept)[SUMS], Beside &beside) {
+                                                          Parted (&kept)[SUMS], double &doubt, Beside &beside) {
+        constexpr int B = State::COUNT_BITS, MOST = 105; /* digits of integers */
         const Range of_x = sums.x.range(), of_y = State::PAIRS ? sums.y.range() : of_x;
         if (of_x.most == 0 || of_y.most == 0)
             return ROWS_RETRY;
-        bool suits = of_x.finite() && of_y.finite(), zero = false;
+        bool suits = of_x.finite() && of_y.finite(), zero = false, exact = true;
 #pragma unroll
         for (int k = 0; k < SUMS; k++) {
             const Reach reach = reach_of(k, of_x, of_y);
-            suits = suits && tiles_were_exact(reach, log_tiles) && reach.top + 1 + log - reach.bottom <= 105;
+            exact = tiles_were_exact(reach, log_tiles) && reach.top + 1 + log - reach.bottom <= MOST;
+            suits = suits && (DOUBTS && k == SUMS - 1 ? has_unit_of_doubt(unit_for(reach.top, B)) : exact);
         }
         if (!suits)
             return ROWS_UNSUITED;
 #pragma unroll
         for (int k = 0; k < SUMS; k++) {
-            const int bottom = reach_of(k, of_x, of_y).bottom;
+            const Reach reach = reach_of(k, of_x, of_y);
+            int bottom = reach.bottom;
+            if (DOUBTS && k == SUMS - 1 && !exact) {
+                const int off = 2 * (B + log_tiles) + unit_for(reach.top, B) + max(log_tiles, B) - 52;
+                bottom = max(bottom, reach.top + 1 + log - MOST);
+                if (lane.place == round)
+                    doubt = power(max(off, bottom + 1) + 6); /* of 32 lanes, twice */
+            }
             const __int128 value =
                 merge_lanes(as_integer(sums.sum[k].upper, bottom) + as_integer(sums.sum[k].lower, bottom), lane);
             if (lane.place == round)
@@ -694,10 +735,11 @@ template <class State> struct Quick {
     }
 
     /* A function of its own, so that the loops around it have the registers. */
-    static __device__ __noinline__ void finish_task(const rd_cuda_many &many, typename State::Shared &shared,
-                                                    const Parted (&kept)[SUMS], Beside beside, bool mine, u64 own) {
+    static __device__ __noinline__ bool finish_task(const rd_cuda_many &many, typename State::Shared &shared,
+                                                    const Parted (&kept)[SUMS], double doubt, Beside beside, bool mine,
+                                                    u64 own) {
         beside.find_in_row(many, mine, own);
-        State::finish_parted(many, shared, kept, beside, mine, own);
+        return State::finish_parted(many, shared, kept, doubt, beside, mine, own);
     }
 
     /* Waits for what was loaded. (What the compiler does not know to have come when a loop begins, it waits for at each turn, and
@@ -728,6 +770,7 @@ template <class State> struct Quick {
             const u64 own = tiles.base_of(task) + lane.slot + lane.place * lane.slots;
             const bool mine = lane.place < many.batch && own < many.results;
             Parted kept[SUMS] = {};
+            double doubt = 0;
             Beside beside;
             beside.reset();
 #pragma unroll 1
@@ -741,13 +784,16 @@ template <class State> struct Quick {
                     tiles.load(next);
                     sums.take(many, lane, now, at * tiles.of_tile * PER_VECTOR, tiles.vectors - at * tiles.of_tile);
                 }
-                const RowsOutcome outcome = end_row(many, sums, log, log_tiles, lane, round, mine, kept, beside);
+                const RowsOutcome outcome = end_row(many, sums, log, log_tiles, lane, round, mine, kept, doubt, beside);
                 if (outcome != ROWS_DONE) {
                     patience -= outcome == ROWS_UNSUITED ? PATIENCE : 0;
                     return task;
                 }
             }
-            finish_task(many, shared, kept, beside, mine, own);
+            if (!finish_task(many, shared, kept, doubt, beside, mine, own)) {
+                patience -= PATIENCE;
+                return task;
+            }
             patience = min(patience + 1, 2 * PATIENCE);
         }
         return task;

@@ -654,7 +654,7 @@ template <class State> struct Ringed {
     static __device__ __noinline__ void finish_rows(const rd_cuda_many &many, typename State::Shared &shared,
                                                     Whole kept, Beside beside, bool mine, u64 own) {
         const bool is_long = RowSums::HAS_SMALL && kept.is_long();
-        State::finish_parted(many, shared, kept.sum, beside, mine && !is_long, own);
+        State::finish_parted(many, shared, kept.sum, 0, beside, mine && !is_long, own);
         if constexpr (RowSums::HAS_SMALL)
             if (__any_sync(ALL, mine && is_long))
                 State::finish_held(many, shared, kept.sum, kept.rest, beside, mine && is_long, own);

@@ -27,7 +27,7 @@ KERNELS_OF(bf16, BF16)
     ROWS(tiles, true, moments_##NAME, TYPE, RD_MOMENTS)
 
 ROWS_OF(f32, float)
+ROWS_OF(f64, double)
 ROWS_OF(f16, F16)
 ROWS_OF(bf16, BF16)
-ROWS(rows, false, identity_f64, double, RD_IDENTITY)
 ROWS(tiles, true, identity_f64, double, RD_IDENTITY)

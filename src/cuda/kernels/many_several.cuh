@@ -378,7 +378,8 @@ template <class S, int TRANSFORM> struct TogetherState {
     /* What many_quick.cuh asks for. */
     typedef typename Sums::Range Range;
     typedef EndsBeside<S, T> Beside;
-    static constexpr bool PAIRS = false, ELEMENTS = Sums::ELEMENTS, PRODUCTS = Sums::PRODUCTS, ABSOLUTE = false;
+    static constexpr bool PAIRS = false, ELEMENTS = Sums::ELEMENTS, PRODUCTS = Sums::PRODUCTS, ABSOLUTE = false,
+                          DOUBTS = Sums::DOUBTS;
     static constexpr int DIGITS = Sums::DIGITS, COUNT_BITS = Sums::COUNT_BITS;
     static __device__ __forceinline__ unsigned key_of(T x) {
         return Sums::key_of(x);
@@ -601,10 +602,10 @@ template <class S, int TRANSFORM> struct TogetherState {
      * -------------------------------------------------------------------------------------------------------------- */
 
     template <int AS>
-    static __device__ __forceinline__ bool answer_parted(const Answer &answer, const Parted *parted,
+    static __device__ __forceinline__ bool answer_parted(const Answer &answer, const Parted *parted, double doubt,
                                                          const Elements &source, u64 result) {
         u64 bits;
-        if (!Sums::template round_parted<AS>(answer.call, parted, answer.call.count, bits))
+        if (!Sums::template round_parted<AS>(answer.call, parted, doubt, answer.call.count, bits))
             return false;
         Sums::store(answer.call, source.result, bits);
         tell(answer, result, REDUCT_OK, 0);
@@ -613,7 +614,7 @@ template <class S, int TRANSFORM> struct TogetherState {
 
     /* Those of a lane's answers that can be had in little time, for one result; bits of the others. */
     static __device__ __forceinline__ unsigned answer_quickly(const rd_cuda_many &many, const Parted *parted,
-                                                              const Ends &ends, u64 result) {
+                                                              double doubt, const Ends &ends, u64 result) {
         const rd_cuda_together &all = together_of(many);
         const i64 place = (i64)result * many.axis[0].result_stride;
         unsigned left = 0;
@@ -626,10 +627,11 @@ template <class S, int TRANSFORM> struct TogetherState {
                 answer_other(many, all.answer[a], source, ends, {0, 0, 0}, result);
                 done = true;
             } else if (call.transform == RD_IDENTITY) {
-                done = answer_parted<RD_IDENTITY>(all.answer[a], parted, source, result);
+                done = answer_parted<RD_IDENTITY>(all.answer[a], parted, 0, source, result);
             } else if constexpr (PRODUCTS) {
-                done = call.transform == RD_SQUARE ? answer_parted<RD_SQUARE>(all.answer[a], parted, source, result)
-                                                   : answer_parted<RD_MOMENTS>(all.answer[a], parted, source, result);
+                done = call.transform == RD_SQUARE
+                           ? answer_parted<RD_SQUARE>(all.answer[a], parted, doubt, source, result)
+                           : answer_parted<RD_MOMENTS>(all.answer[a], parted, doubt, source, result);
             }
             left |= done ? 0 : 1u << a;
         }
@@ -646,13 +648,17 @@ template <class S, int TRANSFORM> struct TogetherState {
         answer_all(many, shared, merged, none, left, result);
     }
 
-    /* By all lanes, of which some have a result: all of its elements, of which some is not zero. */
-    static __device__ __forceinline__ void finish_parted(const rd_cuda_many &many, Shared &shared,
-                                                         const Parted (&parted)[Sums::SUMS], const Beside &beside,
-                                                         bool mine, u64 result) {
-        const unsigned left = mine ? answer_quickly(many, parted, beside.ends(), result) : 0;
+    /* By all lanes, of which some have a result: all of its elements, of which some is not zero. False if the sum of squares is off by so
+     * much that some answer is not known. */
+    static __device__ __forceinline__ bool finish_parted(const rd_cuda_many &many, Shared &shared,
+                                                         const Parted (&parted)[Sums::SUMS], double doubt,
+                                                         const Beside &beside, bool mine, u64 result) {
+        const unsigned left = mine ? answer_quickly(many, parted, doubt, beside.ends(), result) : 0;
+        if (DOUBTS && __any_sync(ALL, left && doubt != 0))
+            return false;
         if (__any_sync(ALL, left))
             answer_held(many, shared, parted, left, result);
+        return true;
     }
 
     /* Adds a piece, or several, to what others left. Returns whether it is the last of its result, and then all is there. By one

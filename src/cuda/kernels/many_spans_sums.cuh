@@ -394,7 +394,7 @@ template <class State> struct SpanSums {
         if (!State::PRODUCTS && quick && totals.is_zero())
             bits = (u64)is_negative_zero(ring.x + from, count) << (8 * many.call.result_bytes - 1);
         else
-            quick = quick && State::round_parted(many.call, whole.sum, count, bits);
+            quick = quick && State::round_parted(many.call, whole.sum, 0, count, bits);
         if (quick) {
             State::store(many.call, (i64)result, bits);
             tell(many, result, REDUCT_OK, 0);

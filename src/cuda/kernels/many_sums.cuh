@@ -294,6 +294,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
     static constexpr unsigned FINISHES = FINISHES_OF<TRANSFORM, RD_ADD>;
     /* Sums of f64 itself, as a rule, hold a lane's elements exactly. */
     static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE && !MASKED && !FOR_ALL;
+    /* Sums of products may be known but for a bound (many_quick.cuh), as products of f64 have more digits than two numbers hold. */
+    static constexpr bool DOUBTS = WIDE && PRODUCTS;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(sizeof(S)), COUNT_BITS = COUNT == 32 ? 5 : COUNT == 16 ? 4 : 3;
     /* Significant bits of what is stored, hence of its products. */
     static constexpr int DIGITS = Reading<S>::DIGITS;
@@ -832,7 +834,10 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             fits = Digits(kept.elements, ElementGrid::LOWEST).to_parts(parted[0]);
         if constexpr (OF_PRODUCTS)
             fits = Digits(kept.products, ProductGrid::LOWEST).to_parts(parted[SUMS - 1]) && fits;
-        return fits && round_parted<AS>(call, parted, call.count, bits);
+        /* Digits after the last of these are told of by that. */
+        const double doubt =
+            WIDE && call.result_bytes == 8 ? fabs(parted[OF_PRODUCTS ? SUMS - 1 : 0].upper) * 0x1p-104 : 0;
+        return fits && round_parted<AS>(call, parted, doubt, call.count, bits);
     }
 
     template <int W, int K> static __device__ __forceinline__ void to_words(u64 (&word)[W], const Held<K> &held) {
@@ -950,7 +955,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
                 rd_cuda_call own = all;
                 own.count = count;
                 if constexpr (AS != RD_WEIGHTED)
-                    if (own.finish == RD_VALUE || own.result_bytes < 8)
+                    if (own.finish == RD_VALUE || own.result_bytes < 8 || WIDE)
                         rounded = round_digits<AS>(kept, own, bits);
                 if (!rounded && !round_all<AS>(kept, own, bits))
                     return false;
@@ -1114,15 +1119,66 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         }
     };
 
-    /* The variance times the count, of a sum and the sum of squares. False if most of its digits cancel. */
-    static __device__ __forceinline__ bool spread_of(const Rounded &sum, const Rounded &squares, double count,
-                                                     double &spread) {
+    /* A number that is known but for `off`: value + rest, of which f64 rounds the sum to the value, or nearly so. */
+    struct Near {
+        double value, rest, off;
+
+        /* Over a count. Often there is nothing to round, as of sums of few numbers, which often lie just between two results. */
+        __device__ __forceinline__ Near over(double count) const {
+            const double share = value / count, left = __fma_rn(-share, count, value), lower = (left + rest) / count;
+            const bool is_exact = left == 0 && __fma_rn(-lower, count, rest) == 0;
+            return {share, lower, off / count + (is_exact ? 0 : fabs(share) * 0x1p-100)};
+        }
+        __device__ __forceinline__ Near root() const {
+            const double near = sqrt(value);
+            return {near, (__fma_rn(-near, near, value) + rest) / (2 * near), off / near + near * 0x1p-98};
+        }
+        /* Whether all numbers that this may be are rounded alike to f64. */
+        __device__ __forceinline__ bool round(u64 &bits) const {
+            const double sum = value + rest, left = (value - sum) + rest;
+            bits = (u64)__double_as_longlong(sum);
+            const int field = (int)(bits >> 52) & 0x7ff;
+            /* Half of what the next number is off, which below a power of two is as near again. */
+            const int half = field - 53 - ((bits & (((u64)1 << 52) - 1)) == 0);
+            return abs(field - 1023) < 900 && (off == 0 || fabs(left) + off < __longlong_as_double((i64)half << 52));
+        }
+    };
+
+    /* The variance times the count, of a sum and the sum of squares, of which the latter may be off. False if most of its digits
+     * cancel. Each step here rounds at most some 2^-102 of the squares away. */
+    static __device__ __forceinline__ bool spread_of(const Rounded &sum, const Rounded &squares, double doubt,
+                                                     double count, Near &spread) {
         const double square = sum.sum * sum.sum, rest = __fma_rn(sum.sum, sum.sum, -square) + 2 * sum.sum * sum.rest,
                      share = square / count, share_rest = (__fma_rn(-share, count, square) + rest) / count,
                      difference = squares.sum - share, taken = difference - squares.sum,
-                     lost = (squares.sum - (difference - taken)) - (share + taken);
-        spread = difference + ((lost + squares.rest) - share_rest);
-        return spread > squares.sum * 0x1p-40;
+                     lost = (squares.sum - (difference - taken)) - (share + taken),
+                     lower = (lost + squares.rest) - share_rest;
+        spread.value = difference + lower;
+        spread.rest = (difference - spread.value) + lower;
+        spread.off = doubt + squares.sum * 0x1p-98;
+        return spread.value > squares.sum * 0x1p-40;
+    }
+
+    /* Results of 64 bits in little time, as round_parted() has others; false if it takes more. */
+    template <int AS>
+    static __device__ __forceinline__ bool round_parted_to_double(const rd_cuda_call &call, const Parted *parted,
+                                                                  double doubt, u64 elements, u64 &bits) {
+        const double count = (double)elements;
+        const Rounded sum(parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0]);
+        Near near = {sum.sum, sum.rest, doubt};
+        if constexpr (AS == RD_MOMENTS) {
+            if (!spread_of(sum, Rounded(parted[SUMS - 1]), doubt, count, near))
+                return false;
+            near = near.over(call.population ? count : count - 1);
+            if (call.finish == RD_DEVIATION)
+                near = near.root();
+        } else {
+            if (call.finish == RD_MEAN || call.finish == RD_ROOT_MEAN)
+                near = near.over(count);
+            if (call.finish == RD_ROOT || call.finish == RD_ROOT_MEAN)
+                near = near.root();
+        }
+        return near.round(bits);
     }
 
     /* A result of 16 bits in little time, as round_parted() has others; false if it takes more. */
@@ -1132,10 +1188,10 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         const double count = (double)elements;
         const Rounded sum(parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0]);
         if constexpr (AS == RD_MOMENTS) {
-            double value;
-            if (!spread_of(sum, Rounded(parted[SUMS - 1]), count, value))
+            Near spread;
+            if (!spread_of(sum, Rounded(parted[SUMS - 1]), 0, count, spread))
                 return false;
-            value /= call.population ? count : count - 1;
+            const double value = spread.value / (call.population ? count : count - 1);
             return round_to_half(call.finish == RD_DEVIATION ? sqrt(value) : value, 64, call, bits);
         } else {
             if (call.finish == RD_VALUE)
@@ -1149,37 +1205,45 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         }
     }
 
-    /* A result in little time; false if it takes more. */
+    /* A result in little time; false if it takes more. The sum of products may be off by `doubt`. */
     template <int AS = TRANSFORM>
-    static __device__ __forceinline__ bool round_parted(const rd_cuda_call &call, const Parted *parted, u64 elements,
-                                                        u64 &bits) {
+    static __device__ __forceinline__ bool round_parted(const rd_cuda_call &call, const Parted *parted, double doubt,
+                                                        u64 elements, u64 &bits) {
         if (IS_HALF<S> && call.result_bytes == 2)
             return round_parted_to_half<AS>(call, parted, elements, bits);
+        if (WIDE && call.result_bytes == 8 && (call.finish != RD_VALUE || doubt != 0))
+            return round_parted_to_double<AS>(call, parted, doubt, elements, bits);
         const double count = (double)elements;
         const Rounded sum(parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0]);
         if constexpr (AS == RD_MOMENTS) {
-            const double under = call.population ? count : count - 1;
-            double value;
-            if (call.result_bytes != 4 || !spread_of(sum, Rounded(parted[SUMS - 1]), count, value))
+            Near spread;
+            if (call.result_bytes != 4 || !spread_of(sum, Rounded(parted[SUMS - 1]), doubt, count, spread) ||
+                !is_little(doubt, spread.value))
                 return false;
-            value /= under;
+            double value = spread.value / (call.population ? count : count - 1);
             if (call.finish == RD_DEVIATION)
                 value = sqrt(value);
             return round_near(value, 64, bits);
         } else {
-            if (call.finish == RD_VALUE) {
+            if (!is_little(doubt, sum.sum))
+                return false;
+            if (call.finish == RD_VALUE && doubt == 0) {
                 bits = call.result_bytes == 4 ? sum.to_float() : (u64)__double_as_longlong(sum.sum);
                 return call.result_bytes >= 4;
             }
             double value = sum.sum;
-            if (call.finish != RD_ROOT)
+            if (call.finish == RD_MEAN || call.finish == RD_ROOT_MEAN)
                 value /= count;
             /* Means that are numbers often lie just between two results. */
             const bool is_mean = call.finish == RD_MEAN && sum.rest == 0 && __fma_rn(value, count, -sum.sum) == 0;
-            if (call.finish != RD_MEAN)
+            if (call.finish == RD_ROOT || call.finish == RD_ROOT_MEAN)
                 value = sqrt(value);
             return call.result_bytes == 4 && round_near(value, is_mean ? 0 : 16, bits);
         }
+    }
+    /* Whether what a number may be off is less than two units in its last place. */
+    static __device__ __forceinline__ bool is_little(double doubt, double value) {
+        return !DOUBTS || doubt * 0x1p52 <= fabs(value);
     }
 
     /* Adds a part to slices. */
@@ -1249,18 +1313,22 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         finish_merged(many, shared, merged, mine, result);
     }
 
-    /* By all lanes, of which some have a result: all of its elements, of which some is not zero. */
-    static __device__ __forceinline__ void finish_parted(const rd_cuda_many &many, Shared &shared,
-                                                         const Parted (&parted)[SUMS], const Beside &beside, bool mine,
-                                                         u64 result) {
+    /* By all lanes, of which some have a result: all of its elements, of which some is not zero. False if some sum is off by so much
+     * that its result is not known. */
+    static __device__ __forceinline__ bool finish_parted(const rd_cuda_many &many, Shared &shared,
+                                                         const Parted (&parted)[SUMS], double doubt,
+                                                         const Beside &beside, bool mine, u64 result) {
         u64 bits;
-        if (mine && round_parted(many.call, parted, many.call.count, bits)) {
+        if (mine && round_parted(many.call, parted, doubt, many.call.count, bits)) {
             store(many.call, (i64)result * many.axis[0].result_stride, bits);
             tell(many, result, REDUCT_OK, 0);
             mine = false;
         }
+        if (DOUBTS && __any_sync(ALL, mine && doubt != 0))
+            return false;
         if (__any_sync(ALL, mine))
             finish_held(many, shared, parted, nullptr, beside, mine, result);
+        return true;
     }
 
     /* By all lanes, of which some have so many pieces of a result as one. */
@@ -1418,7 +1486,7 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
     RD_CUDA_MANY_SUM(moments, TYPE, RD_MOMENTS)                                                                        \
     RD_CUDA_MANY_SUM(weighted, TYPE, RD_WEIGHTED)
 
-/* What is quicker so where rows are several tiles: sums of f64, and, of types whose products f64 holds, sums of products. */
+/* What is quicker so where rows are several tiles: sums of f64, and of products. */
 #define RD_CUDA_MANY_WIDE_ROWS(TYPE)                                                                                   \
     RD_CUDA_ROWS_SUM(many_tiles, true, identity, TYPE, RD_IDENTITY)                                                    \
     RD_CUDA_ROWS_SUM(many_tiles, true, absolute, TYPE, RD_ABSOLUTE)
