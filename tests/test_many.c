@@ -937,6 +937,10 @@ static void put_between(struct rng *rng, reduct_operator op, double *x, double *
             x[2 * i + 1] -= parts[i];
         }
     }
+    /* Some have results, or terms, that are no usual numbers. */
+    const int scale = rng_below(rng, 3) ? 0 : (int)rng_below(rng, 1300) - 800;
+    for (size_t i = 0; i < length && scale; i++)
+        x[i] = ldexp(x[i], scale);
 }
 
 /* Who knows sums but for a little must not take one of two numbers for the other. */

@@ -437,7 +437,7 @@ template <class State> struct Quick {
             const int unit = unit_for(reach.top, log);
             const bool exact = was_exact(reach.bottom, unit, log), may_doubt = DOUBTS && k == SUMS - 1;
             suits = suits && (may_doubt ? has_unit_of_doubt(unit) : has_unit(unit) && exact);
-            if (may_doubt && !exact)
+            if (may_doubt && suits && !exact)
                 off = power(2 * log + unit - 52);
             const Real begin = start(unit);
 #pragma unroll
