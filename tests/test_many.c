@@ -885,11 +885,11 @@ static void digits_of_neighbours(void **state) {
 
 __extension__ typedef unsigned __int128 unsigned_wide;
 
-/* Puts in numbers whose squares come to n; returns how many these are. */
-static size_t put_squares(double *x, unsigned_wide n) {
+/* Puts in numbers up to `most` whose squares come to n; returns how many these are. */
+static size_t put_squares(double *x, unsigned_wide n, double most) {
     size_t count = 0;
     for (; n > 0; count++) {
-        double root = floor(sqrt((double)n));
+        double root = fmin(floor(sqrt((double)n)), most);
         while ((unsigned_wide)root * (unsigned_wide)root > n)
             root -= root > 0x1p53 ? 2 : 1;
         n -= (unsigned_wide)root * (unsigned_wide)root;
@@ -909,7 +909,7 @@ static void put_between(struct rng *rng, reduct_operator op, double *x, double *
         x[i] = y[i] = 0;
     if (op == REDUCT_NORM2 || op == REDUCT_RMS) {
         const uint64_t root = ((uint64_t)1 << 53) + 1 + 2 * rng_below(rng, (uint64_t)1 << 52);
-        const size_t count = put_squares(x, (unsigned_wide)root * root - below);
+        const size_t count = put_squares(x, (unsigned_wide)root * root - below, 0x1p54);
         assert_true(count < length);
         x[count] = tiny;
     } else if (op == REDUCT_SUMSQ) {
@@ -976,6 +976,82 @@ static void results_between_two(void **state) {
             (reduct_reduction){.op = op, .element = REDUCT_F64, .flags = REDUCT_POPULATION};
         check_case(many, devices[rng_below(rng, device_count)], false);
     }
+    stop(many);
+}
+
+/* Numbers and their negatives, of so many digits, of which the squares come to what is just between two results, or to a little less or more: as
+ * of sums that are not cut short, their variance. */
+static void put_pairs_between(struct rng *rng, reduct_operator op, int digits, double *x, size_t length) {
+    const bool below = rng_below(rng, 2);
+    const double tiny = rng_below(rng, 4) ? ldexp(1, -digits / 2 - (int)rng_below(rng, digits == 24 ? 60 : 30)) : 0;
+    size_t count;
+    for (size_t i = 0; i < length; i++)
+        x[i] = 0;
+    if (op == REDUCT_NORM2 || op == REDUCT_RMS || op == REDUCT_STD) {
+        const uint64_t half = (uint64_t)1 << (digits - 1), root = 2 * half + 1 + 2 * rng_below(rng, half);
+        count = put_squares(x, 2 * (unsigned_wide)root * root - 2 * below, (double)(2 * half));
+    } else {
+        const double part = digits == 24 ? 0x1p-13 : 0x1p-27;
+        count = 2;
+        x[0] = x[1] = 0.5;
+        if (digits == 24)
+            x[count++] = part;
+        x[count++] = below ? part - ldexp(part, -1 - (int)rng_below(rng, (uint64_t)digits - 1)) : part;
+    }
+    x[count++] = tiny;
+    assert_true(2 * count <= length);
+    for (size_t i = 0; i < count; i++)
+        x[count + i] = -x[i];
+}
+
+/* The same of segments that follow each other, beside others and empty ones, of numbers that may be far larger or smaller. */
+static void segments_between_two(void **state) {
+    (void)state;
+    static const reduct_operator OPERATORS[] = {REDUCT_SUMSQ, REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR, REDUCT_STD};
+    enum { KINDS = sizeof OPERATORS / sizeof *OPERATORS, LENGTH_MOST = 1 << 13 };
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices);
+    struct many *many = start(17);
+    struct rng *rng = &many->rng;
+    double *x = test_alloc(LENGTH_MOST * sizeof *x);
+    many->segmented = many->twice = true;
+    many->threads = 1;
+    many->mask = REDUCT_MASK_NONE;
+    for (uint64_t rounds = test_scaled(700, test_fewest(70)); rounds-- > 0;) {
+        const struct test_type *type = test_type(rounds / KINDS % 2 ? REDUCT_F64 : REDUCT_F32);
+        const reduct_operator op = OPERATORS[rounds % KINDS];
+        const int digits = type->type == REDUCT_F64 ? 53 : 24, apart = 1 + (int)rng_below(rng, 60);
+        const uint64_t most = rng_below(rng, 4) ? 3 : 8;
+        uint64_t at = 0;
+        size_t r = 0;
+        while (r < SPAN / 8) {
+            const bool between = rng_below(rng, 3);
+            const size_t length = between              ? (size_t)64 << rng_below(rng, most)
+                                  : rng_below(rng, 20) ? rng_below(rng, 3) * rng_below(rng, 20)
+                                                       : rng_below(rng, LENGTH_MOST / 4);
+            if (at + length > SPAN - 8)
+                break;
+            const int scale = rng_below(rng, 3) ? 0 : -(int)rng_below(rng, (uint64_t)apart);
+            if (between)
+                put_pairs_between(rng, op, digits, x, length);
+            else
+                distribution_named("normal")->fill(rng, test_type(REDUCT_F64), x, NULL, length);
+            for (size_t i = 0; i < length; i++)
+                values_put(type, many->memory[0], at + i, ldexp(x[i], scale));
+            many->begin[r] = at;
+            many->end[r++] = at += length;
+        }
+        many->results = many->result_span = r;
+        many->span = at;
+        many->first[0] = many->first[1] = many->result_first = 0;
+        many->type = type;
+        many->inputs = many->reductions = 1;
+        many->reduction[0] = (reduct_reduction){.op = op, .element = type->type, .flags = REDUCT_POPULATION};
+        if (rng_below(rng, 2))
+            many->reduction[many->reductions++] = (reduct_reduction){.op = REDUCT_SUM, .element = type->type};
+        check_case(many, devices[rng_below(rng, device_count)], true);
+    }
+    free(x);
     stop(many);
 }
 
@@ -1983,6 +2059,7 @@ int main(void) {
                                        cmocka_unit_test(rows_of_extremes),
                                        cmocka_unit_test(digits_of_neighbours),
                                        cmocka_unit_test(results_between_two),
+                                       cmocka_unit_test(segments_between_two),
                                        cmocka_unit_test(segments_of_much)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

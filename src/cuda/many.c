@@ -62,9 +62,9 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.ring_cuts_rows = element->bytes == 2 || !of_elements;
         kernel.ring_takes_columns = true;
         snprintf(kernel.ring_image, sizeof kernel.ring_image, "kernels/many_ringed_%s", element->name);
-        if (of_elements || (op->inputs == 1 && element->bytes < 8))
+        if (op->inputs == 1)
             snprintf(kernel.span_image, sizeof kernel.span_image, "kernels/many_spans_%s", element->name);
-        kernel.span_tiles = RD_CUDA_SPAN_TILES(!of_elements);
+        kernel.span_tiles = RD_CUDA_SPAN_TILES(op->transform == RD_MOMENTS ? 2 : 1);
         break;
     case RD_INTEGER_SUM:
         snprintf(kernel.image, sizeof kernel.image, "kernels/many_integers");
@@ -84,7 +84,7 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         if (op->combine != RD_BOTH)
             snprintf(kernel.span_image, sizeof kernel.span_image, "kernels/many_spans_extremes");
         kernel.spans_take_rows = op->combine != RD_BOTH;
-        kernel.span_tiles = RD_CUDA_SPAN_TILES(false);
+        kernel.span_tiles = RD_CUDA_SPAN_TILES(1);
         break;
     case RD_COUNT:
     case RD_BITS:

@@ -45,6 +45,9 @@ template <int AFTER_POINT> struct Reading<Half<AFTER_POINT>> {
                          HIGHEST = PLACES == 7 ? 128 : 16;
 };
 
+/* Numbers of f64 whose exponents are at most so large have all digits, and so have those by which they are found to be near. */
+constexpr int USUAL_EXPONENTS = 900;
+
 /* What exponents say of terms. */
 struct Reach {
     int top, bottom;
@@ -291,7 +294,7 @@ template <class State> struct Quick {
 
     /* Of products that may be off: far above the least numbers, so that what results are found by has all digits. */
     static __device__ __forceinline__ bool has_unit_of_doubt(int unit) {
-        return unit >= -900 && unit <= Units<double>::MOST;
+        return unit >= -USUAL_EXPONENTS && unit <= Units<double>::MOST;
     }
     static constexpr bool DOUBTS = State::DOUBTS;
 
@@ -827,7 +830,7 @@ template <class State, bool TILED> __device__ __forceinline__ void reduce_many_r
                 task = Way::reduce_tiles(many, shared, lane, task, step, patience);
             else if constexpr (Way::TWICE == 2)
                 task = Way::template reduce_rows<2>(many, shared, lane, task, step, patience);
-            else if constexpr (Way::HAS_BESIDE)
+            else if constexpr (Way::HAS_BESIDE || (State::DOUBTS && State::PAIRS))
                 /* Kernels that have both, and so much to keep, put what is loaded into memory, and wait for it. */
                 task = Way::template reduce_rows<1>(many, shared, lane, task, step, patience);
             else

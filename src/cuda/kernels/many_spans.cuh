@@ -10,13 +10,17 @@
  *   ring             a SpanRing
  *   TAKES_ROWS       there may be no offsets: segments are rows, one after another
  *   TAKES_OPEN       reduce() is called for tiles, too, in which no segment ends
- *   CUTS             segments of more elements than a span has are cut: each span that one lies in calls leave_piece() or leave_none()
+ *   CUTS             segments of more elements than a span has are cut: each span that one lies in leaves a piece, or none
  *   padding()        what comes in place of elements outside the array
  *   reset()          a run begins
- *   take()           a tile has come. False if it does not suit, then its segments are put off
+ *   take(inside, n)  a tile has come, n elements after the segment that is open began; or, inside, but elements of that one, which did not begin
+ *                    here. False if it does not suit, then its segments are put off
  *   open(n)          the first segment begins after n elements of the first tile
  *   reduce(part)     what lanes' segments come to that end in the tile; the next one, of which some may have come, is open then
  *   deliver(mine, value, from, count, segment)
+ *   piece_of(value, from, count)
+ *                    what is left where the segment is cut
+ *   leave_pieces()   the run ends
  *   leave()          the tile is left
  *
  * What is put off is entered in a list, for a launch that takes such (many.h); where that was much, all that follows is. So are long
@@ -61,29 +65,28 @@ template <class Stored, int TILES> struct SpanRing {
     static __device__ __forceinline__ unsigned place_of(unsigned lane, unsigned v) {
         return 16 * (lane * VECTORS + (v ^ lane % VECTORS));
     }
-    /* Orders a tile; elements outside the array come as padding. */
-    __device__ __forceinline__ void order(u64 tile, Stored padding) {
+    /* Orders the tile of such a place; elements outside the array come as padding. */
+    __device__ __forceinline__ void order(u64 at, Stored padding) {
         const unsigned lane = lane_index(), v = lane % VECTORS;
         unsigned char *to = memory + ordered;
-        if (tile * TILE < shift || (tile + 1) * TILE - shift > many.limit) {
-            order_some(many, shift, to, tile, padding);
+        if (at < shift || at + TILE - shift > many.limit) {
+            order_some(many, shift, to, at, padding);
             return;
         }
         /* place_of(r * 4 + lane / 8, v): r changes one bit, and adds multiples of lines. */
         const unsigned even = place_of(lane / VECTORS, v), odd = place_of(lane / VECTORS + 4, v) - 4 * 128;
-        const Stored *from = x + (tile * TILE + lane * EACH - shift);
+        const Stored *from = x + (at + lane * EACH - shift);
 #pragma unroll
         for (unsigned r = 0; r < VECTORS; r++)
             LaneRing::copy(to + (r % 2 ? odd : even) + r * (4 * 128), from + r * (32 * EACH));
     }
     static __device__ __noinline__ void order_some(const rd_cuda_many &many, unsigned shift, unsigned char *to,
-                                                   u64 tile, Stored padding) {
+                                                   u64 tile_at, Stored padding) {
         const Stored *x = static_cast<const Stored *>(many.call.x);
         const unsigned lane = lane_index();
 #pragma unroll 1
         for (unsigned r = 0; r < VECTORS; r++) {
-            const u64 at =
-                tile * TILE + (r * 32 + lane) * EACH - shift; /* far beyond the end if before the beginning */
+            const u64 at = tile_at + (r * 32 + lane) * EACH - shift; /* far beyond the end if before the beginning */
             unsigned char *place = to + place_of(r * 4 + lane / VECTORS, lane % VECTORS);
             if (at < many.limit && many.limit - at >= EACH) {
                 LaneRing::copy(place, x + at);
@@ -133,6 +136,9 @@ template <class Way> struct Spans {
         typename Way::Room of_way;
         Span span;
     };
+    static_assert(RD_CUDA_RESIDENT_MANY * (WARPS * (sizeof(Room) + Ring::RING_BYTES) + 1024) <= 228 << 10,
+                  "a multiprocessor's shared memory, of which each block takes 1 KiB more, has room for those that are "
+                  "to be there at once");
     Room &room;
     const volatile Span &span;
 
@@ -262,36 +268,44 @@ template <class Way> struct Spans {
      * off those of a tile that does not suit, or all where `hasty`. */
     __device__ __forceinline__ u64 reduce_run(u64 first, u64 from, bool hasty) {
         const unsigned lane = lane_index();
-        const u64 first_tile = (from + way.ring.shift) / TILE, place = first_tile * TILE;
+        const u64 place = (from + way.ring.shift) / TILE * TILE;
         const unsigned length = (unsigned)(span.to + way.ring.shift - place),
-                       tiles = max((length + TILE - 1) / TILE, 1u);
+                       covered = max((length + TILE - 1) / TILE, 1u) * TILE;
 #pragma unroll
         for (unsigned t = 0; t < TILES - 1; t++) {
-            if (t < tiles)
-                way.ring.order(first_tile + t, Way::padding());
+            if (t * TILE < covered)
+                way.ring.order(place + t * TILE, Way::padding());
             way.ring.end_order();
         }
         u64 segment = first + lane;
         unsigned end = end_of(segment, place), next_end = end_of(segment + 32, place),
                  start = (unsigned)(from + way.ring.shift - place),
                  delivered = 0; /* of the 32 segments that lanes have */
-        u64 left = span.last;
+        /* Of the segment before the span's, and of the last of them; bits say which there are. They wait until the run ends: calls among the
+         * tiles would take registers from all that is done there. */
+        typename Way::Piece pieces[2];
+        unsigned has_pieces = 0;
+        u64 left = 0;
+        bool suits = true;
         way.reset();
 #pragma unroll 1
-        for (unsigned t = 0, at = 0; t < tiles; t++, at += TILE) {
-            if (t + TILES - 1 < tiles)
-                way.ring.order(first_tile + (t + TILES - 1), Way::padding());
+        for (unsigned at = 0; at < covered; at += TILE) {
+            if (at + (TILES - 1) * TILE < covered)
+                way.ring.order(place + at + (TILES - 1) * TILE, Way::padding());
             way.ring.end_order();
             LaneRing::await<TILES - 1>();
             __syncwarp(); /* lanes take what others have ordered */
-            if (!way.take()) {
+            const bool inside = at != 0 && !__any_sync(ALL, lane >= delivered && end <= at + TILE);
+            const unsigned before = !inside ? 0 : at - (delivered ? __shfl_sync(ALL, end, delivered - 1) : start);
+            if (!way.take(inside, before)) {
+                suits = false;
                 left = put_off_tile(many, span, way.ring.shift, segment - lane + delivered,
                                     hasty ? ~(u64)0 : place + at + TILE - way.ring.shift);
                 break;
             }
-            if (hidden((i64)t) == 0) /* or else compilers make code of its own for the first tile */
+            if (hidden((i64)at) == 0) /* or else compilers make code of its own for the first tile */
                 way.open(start);
-            for (;;) {
+            while (!inside) {
                 const bool ends = lane >= delivered && end <= at + TILE;
                 const unsigned all = __ballot_sync(ALL, ends), after = all ? 32 - __clz((int)all) : delivered;
                 if (!all && !Way::TAKES_OPEN)
@@ -304,8 +318,10 @@ template <class Way> struct Spans {
                 const u64 from_here = place + begin - way.ring.shift;
                 way.deliver(ends && !piece, value, from_here, end - begin, segment);
                 if constexpr (Way::CUTS)
-                    if (piece)
-                        way.leave_piece(value, from_here, end - begin, segment);
+                    if (piece) {
+                        pieces[segment >= span.first] = way.piece_of(value, from_here, end - begin);
+                        has_pieces |= segment >= span.first ? 2 : 1;
+                    }
                 __syncwarp();
                 delivered = after;
                 if (delivered < 32)
@@ -323,7 +339,12 @@ template <class Way> struct Spans {
         LaneRing::drain();
         way.ring.taken = way.ring.ordered;
         __syncwarp();
-        return left;
+        if constexpr (Way::CUTS) {
+            if (has_pieces)
+                Way::leave_pieces(many, way.ring.shift, pieces, has_pieces, span.first - 1, span.last - 1);
+            __syncwarp();
+        }
+        return suits ? (u64)span.last : left;
     }
 
     /* Puts off segments from `first` on that begin before such a place, as far as there are lanes; returns the first that is left. A cut
@@ -385,9 +406,9 @@ template <class Way> __device__ __forceinline__ void reduce_spans(const rd_cuda_
     if (is_passed_over(many))
         return;
     Spans<Way> spans(many, room[warp_index()]);
-    const u64 count = spans.spans();
+    const unsigned count = (unsigned)spans.spans(), step = gridDim.x * WARPS;
 #pragma unroll 1
-    for (u64 span = (u64)blockIdx.x * WARPS + warp_index(); span < count; span += (u64)gridDim.x * WARPS)
+    for (unsigned span = blockIdx.x * WARPS + warp_index(); span < count; span += step)
         spans.reduce(span, count);
 }
 

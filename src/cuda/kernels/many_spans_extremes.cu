@@ -3,7 +3,7 @@
  * A tile is cells of a few elements. When it has come, the best keys of all cells that follow each other in a lane wait in shared memory, and
  * of lanes that do, 2, 4, 8 or 16 of them. So a lane has the best of a segment in few steps, of whatever length: of two cells that are
  * not all its own, and of the others by ranges, of which two may overlap. Where an index is wanted, it is looked for in the first
- * cell that has the best. A tile that may hold a NaN is put off. */
+ * cell that has the best. Of a tile in which no segment ends lanes keep what they have. A tile that may hold a NaN is put off. */
 #include "many_extremes.cuh"
 #include "many_spans.cuh"
 
@@ -24,7 +24,7 @@ template <int BYTES> struct SpanExtremes {
     typedef ExtremeState<BYTES> State;
     typedef Raw<BYTES> Stored;
     typedef Word<BYTES> Key;
-    typedef SpanRing<Stored, RD_CUDA_SPAN_TILES(false)> Ring;
+    typedef SpanRing<Stored, RD_CUDA_SPAN_TILES(1)> Ring;
     static constexpr bool CUTS = false, TAKES_OPEN = true, TAKES_ROWS = true;
     static constexpr unsigned VECTORS = Ring::VECTORS, EACH = Ring::EACH, TILE = Ring::TILE;
     static constexpr unsigned CELLS = BYTES == 8 ? 2 : 4, CELL_VECTORS = VECTORS / CELLS, CELL = CELL_VECTORS * EACH;
@@ -54,10 +54,12 @@ template <int BYTES> struct SpanExtremes {
     Ring ring;
     const Order<BYTES> order;
     Value so_far; /* of the segment that is open */
+    Value own;    /* what the lane keeps of it, beside that */
 
     __device__ __forceinline__ SpanExtremes(const rd_cuda_many &m, Room &of_warp)
         : many(m), room(of_warp), ring(m), order(order_of<BYTES>(m)) {
     }
+    struct Piece {};
     static __device__ __forceinline__ Stored padding() {
         return Stored(0);
     }
@@ -65,6 +67,7 @@ template <int BYTES> struct SpanExtremes {
         return {Order<BYTES>::MASK, NONE};
     }
     __device__ __forceinline__ void reset() {
+        own = nothing();
     }
     __device__ __forceinline__ void open(unsigned) {
         so_far = nothing();
@@ -131,8 +134,40 @@ template <int BYTES> struct SpanExtremes {
         }
         return suspect;
     }
-    __device__ __forceinline__ bool take() {
+    /* What lanes keep, to what there is so far: of those that are as good the first. */
+    __device__ __forceinline__ void gather() {
+#pragma unroll
+        for (int by = 16; by > 0; by /= 2) {
+            const Value other = {__shfl_xor_sync(ALL, own.key, by), __shfl_xor_sync(ALL, own.index, by)};
+            if (other.key < own.key || (other.key == own.key && other.index < own.index))
+                own = other;
+        }
+        if (!own.none() && (so_far.none() || own.key < so_far.key))
+            so_far = own;
+        own = nothing();
+    }
+    /* Keeps the best of a lane's cells in a tile that so many elements of the segment come before. */
+    __device__ __forceinline__ void keep(const Key (&best)[CELLS], unsigned before) {
+        Key key = best[0];
+        unsigned cell = 0;
+#pragma unroll
+        for (unsigned c = 1; c < CELLS; c++) {
+            cell = best[c] < key ? c : cell;
+            key = min(key, best[c]);
+        }
+        if (!own.none() && key >= own.key)
+            return;
+        own = {key, 0};
+        if (wants_index()) {
+            Key bits[CELL];
+            look(lane_index(), cell, bits);
+            own.index = before + (lane_index() * CELLS + cell) * CELL + (unsigned)order.first_with(bits, key, 0);
+        }
+    }
+    __device__ __forceinline__ bool take(bool inside, unsigned before) {
         const unsigned lane = lane_index();
+        if (!inside && __any_sync(ALL, !own.none()))
+            gather();
         Key best[CELLS];
         bool suspect;
         if constexpr (BYTES == 2)
@@ -143,6 +178,12 @@ template <int BYTES> struct SpanExtremes {
             suspect = take_cells<BYTES == 4>(best);
         else
             suspect = take_cells<false>(best);
+        const bool suits = !__any_sync(ALL, suspect);
+        if (inside) {
+            if (suits)
+                keep(best, before);
+            return suits;
+        }
         Key all = Order<BYTES>::MASK;
 #pragma unroll
         for (unsigned first = CELLS; first-- > 0;) {
@@ -159,7 +200,6 @@ template <int BYTES> struct SpanExtremes {
             all = min(all, __shfl_down_sync(ALL, all, 1u << k));
             room.level[k][lane] = all;
         }
-        const bool suits = !__any_sync(ALL, suspect);
         __syncwarp(); /* all see the room */
         return suits;
     }

@@ -3,4 +3,5 @@
 
 #if __CUDA_ARCH__ >= 900
 RD_CUDA_SPANS_SUMS(double)
+RD_CUDA_SPANS_SQUARES(double)
 #endif

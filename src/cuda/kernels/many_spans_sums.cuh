@@ -2,7 +2,8 @@
  *
  * Of each tile a warp adds up all elements from its beginning on: what comes before each two vectors waits in shared memory. As these
  * sums are exact, a segment's is the difference of two of them, that before its end and that before its beginning, and takes a lane
- * a few additions. Of a segment that began in an earlier tile the latter is what it has so far, with the other sign.
+ * a few additions. Of a segment that began in an earlier tile the latter is what it has so far, with the other sign. Of a tile in which no
+ * segment ends lanes keep what they have.
  *
  * A segment of more elements than a span has is cut: each span leaves its piece in a table, and who
  * comes last has the sum. So the segments of a span are its share of one that began before it, those that end, and the beginning of
@@ -14,9 +15,15 @@
  * are all sums of elements that follow each other, and what differences of sums come to. Of elements of 16 bits those of a vector are
  * added first, in f32, with bounds as in many_quick.cuh; f64 holds the sums of these.
  *
- * Squares have twice as many digits, and their exponents lie twice as far apart, so that they take three numbers. What is left of a square is
- * at most half a unit; of that the middle number takes multiples of 2^v, v = u + L - 51, less than 2^50 of them. What is then left the lower one
- * adds, which is exact if L + v - 1 - bottom is at most 53: top and bottom, those of squares, may be 154 - 3 L apart.
+ * Squares have more digits than two numbers hold, and their exponents lie twice as far apart. What is left of one may be rounded, and so are
+ * sums of that: the lower sums of a tile of 2^W elements, in lanes 2^(W - 5), come to at most 2^(W + u - 1). At most 2.25 * 2^W additions in
+ * lanes round at most 2^(W - 5 + u - 54) each, and five rounds of sums over lanes, and some more, 2^(W + u - 54) each: less than
+ * 2^(2 W + u - 57) together. What is open, or in lanes, gets some roundings more with each tile, less than eight of at most 2^(L + u - 54) with
+ * those of sums over lanes. A segment's sum is the
+ * difference of two; if it has n elements it lies in n / 2^W + 2 tiles at most. So it is known but for (n / 2^W + 4) times
+ * 2^(2 W + u - 57) + 2^(L + u - 51), as a rule some 2^-70 of the largest square, which nearly always decides (many_quick.cuh). Where all squares
+ * of the run are multiples of what sums of two numbers hold, it is exact. A short segment that is not decided, as of numbers that are small
+ * beside others of the tile, is added up by itself.
  *
  * Units are kept from tile to tile, and from run to run; a tile that they do not suit is taken once more, with units for all of the run so far. */
 #pragma once
@@ -33,9 +40,9 @@ template <int PLACES> struct Exponents<Half<PLACES>> {
     static constexpr int SHIFT = PLACES, ADDED = Reading<Half<PLACES>>::HIGHEST - 1;
 };
 
-/* What elements come to, in numbers of f64: their sum an upper and a lower one, that of their squares a middle one, too. */
-template <class State> struct alignas(State::PRODUCTS ? 8 : 16) SpanTotals {
-    static constexpr int ELEMENTS = State::ELEMENTS ? 2 : 0, PRODUCTS = State::PRODUCTS ? 3 : 0,
+/* What elements come to, in numbers of f64: an upper and a lower one of their sum, and of that of their squares. */
+template <class State> struct alignas(16) SpanTotals {
+    static constexpr int ELEMENTS = State::ELEMENTS ? 2 : 0, PRODUCTS = State::PRODUCTS ? 2 : 0,
                          NUMBERS = ELEMENTS + PRODUCTS;
     double number[NUMBERS];
 
@@ -65,9 +72,12 @@ template <class State> struct alignas(State::PRODUCTS ? 8 : 16) SpanTotals {
             other.number[n] = __shfl_up_sync(ALL, number[n], by);
         return other;
     }
-    /* Elements alone. */
-    __device__ __forceinline__ bool is_zero() const {
-        return number[0] == -number[1];
+    __device__ __forceinline__ SpanTotals from_lane_beside(unsigned by) const {
+        SpanTotals other;
+#pragma unroll
+        for (int n = 0; n < NUMBERS; n++)
+            other.number[n] = __shfl_xor_sync(ALL, number[n], by);
+        return other;
     }
 };
 
@@ -80,25 +90,35 @@ template <class State> struct SpanSums {
     typedef typename Way::Inner Inner;
     typedef SpanTotals<State> Totals;
     static constexpr bool CUTS = true, TAKES_OPEN = false, TAKES_ROWS = false;
-    typedef SpanRing<Stored, RD_CUDA_SPAN_TILES(State::PRODUCTS)> Ring;
+    typedef SpanRing<Stored, RD_CUDA_SPAN_TILES(Way::SUMS)> Ring;
     static constexpr unsigned VECTORS = Ring::VECTORS, EACH = Ring::EACH, TILE = Ring::TILE, PAIRS = VECTORS / 2,
                               OF_PAIR = 2 * EACH;
-    static constexpr int EACH_LOG = log2_of(EACH), SUMS = Way::SUMS, PRODUCTS_AT = Totals::ELEMENTS;
+    static constexpr int EACH_LOG = log2_of(EACH), TILE_LOG = log2_of(TILE), SUMS = Way::SUMS,
+                         PRODUCTS_AT = Totals::ELEMENTS;
 
     /* Whether what comes before parts of a lane's elements is left where it takes no registers: without what comes before the lane, which is
      * then in place of what comes before its first part. */
     static constexpr bool LEAVES = Totals::NUMBERS > 3;
 
-    /* Where sums begin, for their units: those of elements, and upper and middle numbers of those of products. And keys of elements other than
-     * zero that these suit, from one, less one, and before another: at first none. */
-    struct Begun {
+    /* Where sums of elements begin, and upper ones of products, for their units; what the latter are off for each tile. Keys of elements other
+     * than zero that these suit, from one, less one, and before another: at first none; of the smallest, less one, with which sums of products
+     * are exact, and of the largest of a tile for which a smaller unit would do. */
+    struct OfElements {
         Real elements;
-        double products[2];
+    };
+    struct OfProducts {
+        double products, off;
+        unsigned exact_key, low_key;
+    };
+    struct NoElements {};
+    struct NoProducts {};
+    struct Begun : std::conditional<State::ELEMENTS, OfElements, NoElements>::type,
+                   std::conditional<State::PRODUCTS, OfProducts, NoProducts>::type {
         unsigned from_key, to_key;
     };
 
     /* Of a warp: what comes before each two vectors of a lane's, and before the next tile; and before the segment that is open, or, with the
-     * other sign, what has come of it in tiles before. */
+     * other sign, what has come of it in tiles before. Where lanes keep sums, these are in place of what comes before their first two vectors. */
     struct Room {
         Totals before[PAIRS * 32], all, open;
         Begun units;
@@ -107,19 +127,24 @@ template <class State> struct SpanSums {
     const rd_cuda_many &many;
     Room &room;
     Ring ring;
-    const int log; /* a run has less than 2^log elements */
-    Keys run;      /* of the run so far */
+    const int log;     /* a run has less than 2^log elements */
+    Keys run;          /* of the run so far */
+    bool fresh, exact; /* no tile of the run was left yet; its sums of products are exact so far */
+    bool inside, kept; /* the tile has but elements of the segment that is open; lanes keep sums of such */
 
     __device__ __forceinline__ SpanSums(const rd_cuda_many &m, Room &of_warp)
-        : many(m), room(of_warp), ring(m), log(max(m.span_log2, m.cut_log2) + 1) {
+        : many(m), room(of_warp), ring(m), log(max(m.span_log2, m.cut_log2) + 1), fresh(true), exact(true),
+          inside(false), kept(false) {
         if (lane_index() == 0)
-            room.units = {Way::start(0), {0, 0}, 0, 0};
+            room.units.to_key = 0;
     }
     static __device__ __forceinline__ Stored padding() {
         return Stored(-0.0);
     }
     __device__ __forceinline__ void reset() {
         run.reset();
+        fresh = true;
+        kept = false;
         if (lane_index() < Totals::NUMBERS)
             room.open.number[lane_index()] = 0;
     }
@@ -140,51 +165,93 @@ template <class State> struct SpanSums {
             to.number[1] += (double)sum.lower;
         }
         if constexpr (State::PRODUCTS) {
-            const double begin[2] = {room.units.products[0], room.units.products[1]};
-            double upper = begin[0], middle = begin[1], lower = 0;
+            const double begin = room.units.products;
+            Parted sum = {begin, 0};
 #pragma unroll
             for (unsigned i = 0; i < EACH; i++) {
-                const double own = which >> i & 1 ? (double)x[i] : 0, sum = __fma_rn(own, own, upper),
-                             left = __fma_rn(own, own, -(sum - upper)), next = middle + left;
-                lower += left - (next - middle);
-                upper = sum;
-                middle = next;
+                const double own = which >> i & 1 ? (double)x[i] : 0;
+                Way::add_product(sum, own, own);
             }
-            to.number[PRODUCTS_AT] += upper - begin[0];
-            to.number[PRODUCTS_AT + 1] += middle - begin[1];
-            to.number[PRODUCTS_AT + 2] += lower;
+            to.number[PRODUCTS_AT] += sum.upper - begin;
+            to.number[PRODUCTS_AT + 1] += sum.lower;
         }
     }
 
-    __device__ __forceinline__ bool take() {
+    __device__ __forceinline__ bool take(bool is_inside, unsigned) {
+        inside = is_inside;
+        if (!inside && kept)
+            gather();
 #pragma unroll 1
         for (bool again = true;; again = false) {
-            if (add_up())
+            if (add_up(again && fresh))
                 return true;
             if (!again || !find_units())
                 return false;
         }
     }
-    /* Adds up a tile that has come. False if the units do not suit it: then sums mean nothing. */
-    __device__ __forceinline__ bool add_up() {
+    /* What lanes keep, to what is open. */
+    __device__ __forceinline__ void gather() {
+        Totals all = room.before[lane_index()];
+#pragma unroll
+        for (unsigned by = 16; by > 0; by /= 2)
+            all.add(all.from_lane_beside(by));
+        if (lane_index() == 0)
+            room.open = room.open.minus(all);
+        __syncwarp();
+        kept = false;
+    }
+    /* Adds up a tile that has come. False if the units do not suit it: then sums mean nothing; or if the tile has small elements alone, and
+     * `lower` ones may be found. */
+    __device__ __forceinline__ bool add_up(bool lower) {
         const unsigned lane = lane_index();
         Keys keys;
         Totals before[PAIRS], all = Totals::zero();
-        Vector<Stored> vector[VECTORS][1];
         keys.reset();
+        if constexpr (LEAVES) {
+#pragma unroll 1
+            for (unsigned p = 0; p < PAIRS; p++) {
+                Vector<Stored> vector[2][1];
 #pragma unroll
-        for (unsigned v = 0; v < VECTORS; v++)
-            ring.look(lane, v, vector[v]);
+                for (unsigned v = 0; v < 2; v++)
+                    ring.look(lane, 2 * p + v, vector[v]);
+                if (!inside)
+                    room.before[p * 32 + lane] = all;
 #pragma unroll
-        for (unsigned v = 0; v < VECTORS; v++) {
-            T x[EACH];
-            Way::unpack(vector[v], x);
-            keys.note(vector[v], x);
-            if (v % 2 == 0)
-                before[v / 2] = all;
-            if (v % 2 == 0 && LEAVES)
-                room.before[v / 2 * 32 + lane] = all;
-            add_some(x, ~0u, all);
+                for (unsigned v = 0; v < 2; v++) {
+                    T x[EACH];
+                    Way::unpack(vector[v], x);
+                    keys.note(vector[v], x);
+                    add_some(x, ~0u, all);
+                }
+            }
+        } else {
+            Vector<Stored> vector[VECTORS][1];
+#pragma unroll
+            for (unsigned v = 0; v < VECTORS; v++)
+                ring.look(lane, v, vector[v]);
+#pragma unroll
+            for (unsigned v = 0; v < VECTORS; v++) {
+                T x[EACH];
+                Way::unpack(vector[v], x);
+                keys.note(vector[v], x);
+                if (v % 2 == 0)
+                    before[v / 2] = all;
+                add_some(x, ~0u, all);
+            }
+        }
+        run.widen(keys);
+        bool suits = __all_sync(ALL, lies_within(keys));
+        if constexpr (State::PRODUCTS) {
+            suits = suits && (!lower || __any_sync(ALL, keys.most - 1 >= room.units.low_key));
+            exact = !__any_sync(ALL, run.has_less(room.units.exact_key));
+        }
+        if (inside) {
+            if (suits && kept)
+                all.add(room.before[lane]);
+            if (suits)
+                room.before[lane] = all;
+            kept = kept || suits;
+            return suits;
         }
         const Totals own = all;
 #pragma unroll
@@ -203,8 +270,6 @@ template <class State> struct SpanSums {
                 sum.add(before[p]);
             room.before[p * 32 + lane] = sum;
         }
-        run.widen(keys);
-        const bool suits = __all_sync(ALL, lies_within(keys));
         __syncwarp(); /* all see the room */
         return suits;
     }
@@ -236,40 +301,40 @@ template <class State> struct SpanSums {
         open.number[0] = upper + more;
         return true;
     }
-    /* The same for sums of squares, whose exponents lie twice as far apart. */
-    __device__ __forceinline__ bool find_units_of_squares(const typename State::Range &range, Begun &units,
+    /* The unit of what begins so. */
+    static __device__ __forceinline__ int unit_of(double start) {
+        return (int)(__double_as_longlong(start) >> 52) - (52 + 1023);
+    }
+    /* The same for sums of squares, for which there is one as a rule; within a run it only grows, so that what it says of sums holds for those
+     * before, too. */
+    __device__ __forceinline__ bool find_unit_of_products(const typename State::Range &range, Begun &units,
                                                           Totals &open, Suited &suited) {
-        const Reach reach = Way::reach_of(SUMS - 1, range, range);
-        const int least = reach.top + log - 49, most = reach.bottom + 105 - 2 * log,
-                  unit = min(least + 2 * RD_CUDA_SPAN_ROOM, most), lower_unit = unit + log - 51;
-        if (unit < least || lower_unit < Units<double>::LEAST || unit > Units<double>::MOST)
+        const int least = range.most ? Way::unit_for(Way::reach_of(SUMS - 1, range, range).top, log) : -USUAL_EXPONENTS;
+        if (!Way::has_unit_of_doubt(least))
             return false;
-        suited = {(unit - log + 48) >> 1, (unit + 2 * log - 104) >> 1};
-        const double begin[2] = {Units<double>::start(unit), Units<double>::start(lower_unit)};
-        units.products[0] = begin[0];
-        units.products[1] = begin[1];
-        double left[3], upper = 0, middle = 0, lower = 0;
-#pragma unroll
-        for (int n = 0; n < 3; n++) {
-            const double own = open.number[PRODUCTS_AT + n], whole = (begin[0] + own) - begin[0];
-            upper += whole;
-            left[n] = own - whole;
-        }
-#pragma unroll
-        for (int n = 0; n < 3; n++) {
-            const double whole = (begin[1] + left[n]) - begin[1];
-            middle += whole;
-            lower += left[n] - whole;
-        }
-        open.number[PRODUCTS_AT] = upper;
-        open.number[PRODUCTS_AT + 1] = middle;
-        open.number[PRODUCTS_AT + 2] = lower;
+        const int wanted = min(least + 2 * RD_CUDA_SPAN_ROOM, Units<double>::MOST),
+                  unit = fresh ? wanted : max(wanted, unit_of(units.products));
+        suited = {(unit - log + 48) >> 1, (unit + log - 53) >> 1};
+        units.off = Way::power(2 * TILE_LOG + unit - 57) + Way::power(log + unit - 51);
+        const double start = units.products = Units<double>::start(unit), own = open.number[PRODUCTS_AT],
+                     more = open.number[PRODUCTS_AT + 1], upper = (start + own) - start,
+                     upper_more = (start + more) - start;
+        open.number[PRODUCTS_AT] = upper + upper_more;
+        open.number[PRODUCTS_AT + 1] = (own - upper) + (more - upper_more);
         return true;
+    }
+    /* The key of an exponent, less one; of such as are less than all, 0. */
+    static __device__ __forceinline__ unsigned key_below(int exponent) {
+        typedef Exponents<typename std::conditional<Way::NARROW, Stored, T>::type> In;
+        const int field = min(exponent + In::ADDED, 2 * In::ADDED + 1);
+        return field > 1 ? ((unsigned)field << In::SHIFT) - 1 : 0;
     }
     /* Finds units for all that came of the run, and has what is open in them. False if there are none. */
     __device__ __forceinline__ bool find_units() {
         typedef Exponents<typename std::conditional<Way::NARROW, Stored, T>::type> In;
         constexpr int PLACES = State::DIGITS - 1;
+        if (kept)
+            gather();
         const typename State::Range range = run.range();
         Suited suited = {In::ADDED, -In::ADDED - PLACES};
         Begun units = room.units;
@@ -279,16 +344,16 @@ template <class State> struct SpanSums {
         if constexpr (State::ELEMENTS)
             if (!find_unit(range, units, open, suited))
                 return false;
+        units.from_key = key_below(suited.bottom + PLACES);
         if constexpr (State::PRODUCTS) {
             Suited squares;
-            if (!find_units_of_squares(range, units, open, squares))
+            if (!find_unit_of_products(range, units, open, squares))
                 return false;
-            suited = {min(suited.top, squares.top), max(suited.bottom, squares.bottom)};
+            units.exact_key = key_below(squares.bottom + PLACES);
+            units.low_key = key_below(squares.top - RD_CUDA_SPAN_ROOM - (State::WIDE ? 2 : 6));
+            suited.top = min(suited.top, squares.top);
         }
         units.to_key = (unsigned)min(suited.top + 1 + In::ADDED, 2 * In::ADDED + 1) << In::SHIFT;
-        units.from_key = suited.bottom > 1 - In::ADDED - PLACES
-                             ? ((unsigned)(suited.bottom + PLACES + In::ADDED) << In::SHIFT) - 1
-                             : 0;
         __syncwarp();
         if (lane_index() == 0) {
             room.units = units;
@@ -344,31 +409,35 @@ template <class State> struct SpanSums {
     }
     __device__ __forceinline__ void leave() {
         const unsigned n = lane_index();
-        if (n < Totals::NUMBERS)
+        if (!inside && n < Totals::NUMBERS)
             room.open.number[n] -= room.all.number[n];
+        fresh = false;
     }
 
     /* The same as rows have it. */
     struct Whole {
         Parted sum[SUMS];
-        double rest[SUMS]; /* what two numbers do not hold */
+        double doubt; /* what that of products may be off */
 
-        __device__ __forceinline__ explicit Whole(const Totals &of) {
-            if constexpr (State::ELEMENTS) {
+        __device__ __forceinline__ Whole(const Totals &of, double off) : doubt(off) {
+            if constexpr (State::ELEMENTS)
                 sum[0] = {of.number[0], of.number[1]};
-                rest[0] = 0;
-            }
-            if constexpr (State::PRODUCTS) {
-                const Parted upper = sum_of_two(of.number[PRODUCTS_AT], of.number[PRODUCTS_AT + 1]),
-                             lower = sum_of_two(upper.lower, of.number[PRODUCTS_AT + 2]);
-                sum[SUMS - 1] = {upper.upper, lower.upper};
-                rest[SUMS - 1] = lower.lower;
-            }
+            if constexpr (State::PRODUCTS)
+                sum[SUMS - 1] = {of.number[PRODUCTS_AT], of.number[PRODUCTS_AT + 1]};
         }
-        __device__ __forceinline__ bool is_long() const {
-            return State::PRODUCTS && rest[SUMS - 1] != 0;
+        /* Of squares: that all elements are. */
+        __device__ __forceinline__ bool is_zero() const {
+            return doubt == 0 && sum[SUMS - 1].upper == -sum[SUMS - 1].lower;
         }
     };
+    /* What that of so many elements may be off. */
+    __device__ __forceinline__ double doubt_of(unsigned count) const {
+        double doubt = 0;
+        if constexpr (State::PRODUCTS)
+            if (!exact && count != 0)
+                doubt = room.units.off * __fma_rn((double)count, 1.0 / TILE, 4.0);
+        return doubt;
+    }
 
     /* Whether a segment has -0 alone, so that its sum is. */
     static __device__ __noinline__ bool is_negative_zero(const Stored *from, u64 count) {
@@ -378,23 +447,92 @@ template <class State> struct SpanSums {
         return negative;
     }
 
-    /* Results that take more time, of lanes that have one. */
-    static __device__ __noinline__ void deliver_slowly(const rd_cuda_many &many, const Whole whole, bool mine,
-                                                       u64 result) {
+    /* The squares of few elements, added up one after another: exactly in the upper number, but for what the lower one rounds away. False if
+     * the result is not known then. */
+    static __device__ __forceinline__ bool add_by_itself(const rd_cuda_call &call, const Stored *from, unsigned count,
+                                                         Whole &whole, u64 &bits) {
+        Parted &sum = whole.sum[SUMS - 1];
+        bool any = false;
+        sum = {0, 0};
+#pragma unroll 1
+        for (unsigned i = 0; i < count; i++) {
+            const double own = (double)as_element(from[i]), square = own * own;
+            sum.add(square);
+            sum.lower += __fma_rn(own, own, -square);
+            any = any || own != 0;
+        }
+        /* Twice as many roundings of the lower number, which is at most so many times 2^-53 of the upper one. */
+        whole.doubt = sum.upper * ((double)count * (double)count * 0x1p-103);
+        bits = 0;
+        return !any || (sum.upper > 0x1p-900 && State::round_parted(call, whole.sum, whole.doubt, count, bits));
+    }
+
+    /* Leaves the piece that a span has of a segment; whoever is last delivers it. Of what pieces may be off the largest is kept, as an
+     * exponent: in place of where a NaN lies, of which there are none. By one lane. */
+    static __device__ __noinline__ void leave_any(const rd_cuda_many &many, unsigned shift, const Whole whole,
+                                                  unsigned flags, u64 segment) {
+        const u64 from = bound_of(many, many.begins, segment), to = bound_of(many, many.begins, segment + 1),
+                  first = (from + shift) >> many.span_log2, last = (to + shift - 1) >> many.span_log2,
+                  pieces = last - first + 1;
         typename State::Merged merged;
-        State::hold_all(whole.sum, whole.rest, mine, merged);
+        State::hold_all(whole.sum, nullptr, true, merged);
+        merged.notes.flags = (merged.notes.flags & ~(unsigned)State::OTHER_CAME) | flags;
+        merged.notes.nan_below = (u64)__double_as_longlong(whole.doubt) >> 52;
+        u64 *words = reinterpret_cast<u64 *>(many.table) +
+                     RD_CUDA_CUT_SPANS_AT(many.limit, many.piece_log2, many.table_words, many.piece_words) +
+                     first * many.table_words;
+        typename State::Met met = State::meet(merged, {words, pieces}, 1);
+        if (!met.last)
+            return;
+        const int exponent = (int)met.kept.notes.nan_below - 1022;
+        const double doubt = met.kept.notes.nan_below ? (double)pieces * Way::power(exponent) : 0;
+        met.kept.notes.nan_below = 0;
+        if (!(doubt == 0 ? State::round(many, many, met.kept, source_of(many, segment), segment)
+                         : round_doubtful(many, met.kept, doubt, to - from, segment)))
+            Spans<SpanSums>::put_off_long(many, segment, to - from);
+    }
+    /* A sum of products that is known but for `doubt`. False if its result is not. */
+    static __device__ __noinline__ bool round_doubtful(const rd_cuda_many &many, const typename State::Merged &kept,
+                                                       double doubt, u64 count, u64 segment) {
+        rd_cuda_call own = many.call;
+        u64 bits;
+        own.count = count;
+        if (count < own.minimum || kept.notes.flags & State::FAILED || !State::round_digits(kept, own, doubt, bits))
+            return false;
+        State::store(many.call, (i64)segment, bits);
+        tell(many, segment, REDUCT_OK, 0);
+        return true;
+    }
+    /* Results that take more time, of lanes that have one. */
+    static __device__ __noinline__ void deliver_slowly(const rd_cuda_many &many, Whole whole, const Stored *from,
+                                                       unsigned count, bool mine, u64 result) {
+        if constexpr (State::PRODUCTS)
+            if (mine && whole.doubt != 0 && count >= many.call.minimum) {
+                u64 bits;
+                if (count <= RD_CUDA_SPAN_ALONE_MOST && add_by_itself(many.call, from, count, whole, bits)) {
+                    State::store(many.call, (i64)result, bits);
+                    tell(many, result, REDUCT_OK, 0);
+                } else {
+                    Spans<SpanSums>::put_off(many, result, 1);
+                }
+                mine = false;
+            }
+        __syncwarp();
+        typename State::Merged merged;
+        State::hold_all(whole.sum, nullptr, mine, merged);
         if (mine && !State::round(many, many, merged, source_of(many, result), result))
             Spans<SpanSums>::put_off(many, result, 1);
     }
     __device__ __forceinline__ void deliver(bool mine, const Totals &totals, u64 from, unsigned count,
                                             u64 result) const {
-        const Whole whole(totals);
+        const Whole whole(totals, doubt_of(count));
         u64 bits;
-        bool quick = mine && count >= many.call.minimum && !whole.is_long();
-        if (!State::PRODUCTS && quick && totals.is_zero())
-            bits = (u64)is_negative_zero(ring.x + from, count) << (8 * many.call.result_bytes - 1);
+        bool quick = mine && count >= many.call.minimum;
+        if (quick && whole.is_zero())
+            bits =
+                State::PRODUCTS ? 0 : (u64)is_negative_zero(ring.x + from, count) << (8 * many.call.result_bytes - 1);
         else
-            quick = quick && State::round_parted(many.call, whole.sum, 0, count, bits);
+            quick = quick && State::round_parted(many.call, whole.sum, whole.doubt, count, bits);
         if (quick) {
             State::store(many.call, (i64)result, bits);
             tell(many, result, REDUCT_OK, 0);
@@ -402,31 +540,34 @@ template <class State> struct SpanSums {
         }
         __syncwarp();
         if (__any_sync(ALL, mine))
-            deliver_slowly(many, whole, mine, result);
+            deliver_slowly(many, whole, ring.x + from, count, mine, result);
     }
 
-    /* Leaves the piece that a span has of a segment; whoever is last delivers it. By one lane. */
-    static __device__ __noinline__ void leave_any(const rd_cuda_many &many, unsigned shift, const Whole whole,
-                                                  unsigned flags, u64 segment) {
-        const u64 from = bound_of(many, many.begins, segment), to = bound_of(many, many.begins, segment + 1),
-                  first = (from + shift) >> many.span_log2, last = (to + shift - 1) >> many.span_log2;
-        typename State::Merged merged;
-        State::hold_all(whole.sum, whole.rest, true, merged);
-        merged.notes.flags = (merged.notes.flags & ~(unsigned)State::OTHER_CAME) | flags;
-        u64 *words = reinterpret_cast<u64 *>(many.table) +
-                     RD_CUDA_CUT_SPANS_AT(many.limit, many.piece_log2, many.table_words, many.piece_words) +
-                     first * many.table_words;
-        const typename State::Met met = State::meet(merged, {words, last - first + 1}, 1);
-        if (met.last && !State::round(many, many, met.kept, source_of(many, segment), segment))
-            Spans<SpanSums>::put_off_long(many, segment, to - from);
+    struct Piece {
+        Totals totals;
+        double doubt;
+        u64 from;
+        unsigned count;
+    };
+    __device__ __forceinline__ Piece piece_of(const Totals &totals, u64 from, unsigned count) const {
+        return {totals, doubt_of(count), from, count};
     }
-    __device__ __forceinline__ void leave_piece(const Totals &totals, u64 from, unsigned count, u64 segment) const {
-        const bool nothing = !State::PRODUCTS && totals.is_zero() && is_negative_zero(ring.x + from, count);
-        leave_any(many, ring.shift, Whole(totals), nothing ? 0u : (unsigned)State::OTHER_CAME, segment);
+    static __device__ __noinline__ void leave_pieces(const rd_cuda_many &many, unsigned shift, const Piece (&pieces)[2],
+                                                     unsigned which, u64 before, u64 last) {
+        const Stored *x = static_cast<const Stored *>(many.call.x);
+#pragma unroll 1
+        for (unsigned p = 0; p < 2; p++)
+            if (which >> p & 1) {
+                const Piece &piece = pieces[p];
+                const Whole whole(piece.totals, piece.doubt);
+                const bool nothing =
+                    !State::PRODUCTS && whole.is_zero() && is_negative_zero(x + piece.from, piece.count);
+                leave_any(many, shift, whole, nothing ? 0u : (unsigned)State::OTHER_CAME, p ? last : before);
+            }
     }
     /* Has the segment put off by whoever comes last. */
     static __device__ __forceinline__ void leave_none(const rd_cuda_many &many, unsigned shift, u64 segment) {
-        leave_any(many, shift, Whole(Totals::zero()), State::FAILED, segment);
+        leave_any(many, shift, Whole(Totals::zero(), 0), State::FAILED, segment);
     }
 };
 

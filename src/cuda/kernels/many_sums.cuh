@@ -296,6 +296,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
     static constexpr bool QUICK = ELEMENTS && !PRODUCTS && !WIDE && !MASKED && !FOR_ALL;
     /* Sums of products may be known but for a bound (many_quick.cuh), as products of f64 have more digits than two numbers hold. */
     static constexpr bool DOUBTS = WIDE && PRODUCTS;
+    /* Results of f64 that are more than a sum are rounded quickly. */
+    static constexpr bool TO_DOUBLE = WIDE || PRODUCTS;
     static constexpr int COUNT = RD_CUDA_MANY_COUNT(sizeof(S)), COUNT_BITS = COUNT == 32 ? 5 : COUNT == 16 ? 4 : 3;
     /* Significant bits of what is stored, hence of its products. */
     static constexpr int DIGITS = Reading<S>::DIGITS;
@@ -818,11 +820,13 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             return Digits(kept.elements, ElementGrid::LOWEST);
     }
 
-    /* A result of many slices, or one that is not the sum itself, in little time; false if it takes more. A function of its own, so that
+    /* A result of many slices, or one that is not the sum itself, or of products that may be off by `doubt`, in little time; false if it takes
+     * more. A function of its own, so that
      * it takes no registers from those that others hold. */
-    template <int AS>
-    static __device__ __noinline__ bool round_digits(const Merged kept, const rd_cuda_call &call, u64 &bits) {
-        if (call.finish == RD_VALUE) {
+    template <int AS = TRANSFORM>
+    static __device__ __noinline__ bool round_digits(const Merged kept, const rd_cuda_call &call, double doubt,
+                                                     u64 &bits) {
+        if (call.finish == RD_VALUE && doubt == 0) {
             const Digits digits = value_digits<AS>(kept);
             return digits.high &&
                    round_leading(digits.high | (digits.low != 0), digits.exponent, digits.negative, call, bits);
@@ -835,8 +839,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         if constexpr (OF_PRODUCTS)
             fits = Digits(kept.products, ProductGrid::LOWEST).to_parts(parted[SUMS - 1]) && fits;
         /* Digits after the last of these are told of by that. */
-        const double doubt =
-            WIDE && call.result_bytes == 8 ? fabs(parted[OF_PRODUCTS ? SUMS - 1 : 0].upper) * 0x1p-104 : 0;
+        if (call.result_bytes == 8)
+            doubt += fabs(sum_of<AS>(parted).upper) * 0x1p-104;
         return fits && round_parted<AS>(call, parted, doubt, call.count, bits);
     }
 
@@ -955,8 +959,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
                 rd_cuda_call own = all;
                 own.count = count;
                 if constexpr (AS != RD_WEIGHTED)
-                    if (own.finish == RD_VALUE || own.result_bytes < 8 || WIDE)
-                        rounded = round_digits<AS>(kept, own, bits);
+                    if (own.finish == RD_VALUE || own.result_bytes < 8 || TO_DOUBLE)
+                        rounded = round_digits<AS>(kept, own, 0, bits);
                 if (!rounded && !round_all<AS>(kept, own, bits))
                     return false;
             }
@@ -1084,7 +1088,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         const unsigned below = (unsigned)of_value & 0x1fffffff, half = 0x10000000;
         const double magnitude = fabs(value);
         bits = __float_as_uint((float)value);
-        return magnitude >= 0x1p-126 && magnitude < 0x1p127 && (off == 0 || below - (half - off) > 2 * off);
+        return off == 0 ||
+               (magnitude >= 0x1p-126 && magnitude < 0x1p127 && off < half / 2 && below - (half - off) > 2 * off);
     }
 
     /* Rounds a number to a result of 16 bits. Given a nearby one, as round_near() does for f32; of the number itself `off` is 0. */
@@ -1095,7 +1100,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         const u64 half = (u64)1 << (cut - 1), below = magnitude & (2 * half - 1),
                   rounded = (magnitude + (half - 1) + (magnitude >> cut & 1)) >> cut;
         bits = (all >> 63) << 15 | (rounded - ((u64)(1023 - call.result_max_exponent) << (call.result_precision - 1)));
-        return field > 0 && field < 2 * call.result_max_exponent && (off == 0 || below - (half - off) > 2 * off);
+        return field > 0 && field < 2 * call.result_max_exponent &&
+               (off == 0 || (off < half / 2 && below - (half - off) > 2 * off));
     }
 
     /* sum + rest, which is not zero; f64 rounds it to the former. */
@@ -1140,7 +1146,8 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
             const int field = (int)(bits >> 52) & 0x7ff;
             /* Half of what the next number is off, which below a power of two is as near again. */
             const int half = field - 53 - ((bits & (((u64)1 << 52) - 1)) == 0);
-            return abs(field - 1023) < 900 && (off == 0 || fabs(left) + off < __longlong_as_double((i64)half << 52));
+            return abs(field - 1023) < USUAL_EXPONENTS &&
+                   (off == 0 || fabs(left) + off < __longlong_as_double((i64)half << 52));
         }
     };
 
@@ -1159,12 +1166,17 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         return spread.value > squares.sum * 0x1p-40;
     }
 
+    /* The sum that a result is of; of two, the first. */
+    template <int AS> static __device__ __forceinline__ const Parted &sum_of(const Parted *parted) {
+        return parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0];
+    }
+
     /* Results of 64 bits in little time, as round_parted() has others; false if it takes more. */
     template <int AS>
     static __device__ __forceinline__ bool round_parted_to_double(const rd_cuda_call &call, const Parted *parted,
                                                                   double doubt, u64 elements, u64 &bits) {
         const double count = (double)elements;
-        const Rounded sum(parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0]);
+        const Rounded sum(sum_of<AS>(parted));
         Near near = {sum.sum, sum.rest, doubt};
         if constexpr (AS == RD_MOMENTS) {
             if (!spread_of(sum, Rounded(parted[SUMS - 1]), doubt, count, near))
@@ -1181,69 +1193,59 @@ template <class S, int TRANSFORM, bool WITH_MASK = false, bool FOR_ALL = false> 
         return near.round(bits);
     }
 
-    /* A result of 16 bits in little time, as round_parted() has others; false if it takes more. */
+    /* What a result of fewer digits than f64 has is rounded from: it lies within `off` units in the last place of the value, or is it, if that is
+     * 0. */
+    struct Rough {
+        double value;
+        unsigned off;
+    };
+    /* What a number may be off, in such units, or more; so many where that is far too many. */
+    static __device__ __forceinline__ unsigned units_off(double doubt, double value) {
+        return doubt == 0 ? 0 : 1 + (unsigned)fmin(doubt * 0x1p53 / fabs(value), 0x1p31);
+    }
     template <int AS>
-    static __device__ __forceinline__ bool round_parted_to_half(const rd_cuda_call &call, const Parted *parted,
-                                                                u64 elements, u64 &bits) {
+    static __device__ __forceinline__ bool find_rough(const rd_cuda_call &call, const Parted *parted, double doubt,
+                                                      u64 elements, Rough &rough) {
         const double count = (double)elements;
-        const Rounded sum(parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0]);
+        const Rounded sum(sum_of<AS>(parted));
         if constexpr (AS == RD_MOMENTS) {
             Near spread;
-            if (!spread_of(sum, Rounded(parted[SUMS - 1]), 0, count, spread))
+            if (!spread_of(sum, Rounded(parted[SUMS - 1]), doubt, count, spread))
                 return false;
             const double value = spread.value / (call.population ? count : count - 1);
-            return round_to_half(call.finish == RD_DEVIATION ? sqrt(value) : value, 64, call, bits);
+            rough = {call.finish == RD_DEVIATION ? sqrt(value) : value, 64 + units_off(doubt, spread.value)};
+        } else if (call.finish == RD_VALUE && doubt == 0) {
+            rough = {sum.odd(), 0};
         } else {
-            if (call.finish == RD_VALUE)
-                return round_to_half(sum.odd(), 0, call, bits);
-            const double value = call.finish == RD_ROOT ? sum.sum : sum.sum / count;
-            if (call.finish != RD_MEAN)
-                return round_to_half(sqrt(value), 16, call, bits);
+            double value = sum.sum;
+            if (call.finish == RD_MEAN || call.finish == RD_ROOT_MEAN)
+                value /= count;
             /* Means that are numbers often lie just between two results. */
-            const bool is_mean = sum.rest == 0 && __fma_rn(value, count, -sum.sum) == 0;
-            return round_to_half(value, is_mean ? 0 : 16, call, bits);
+            const bool is_mean =
+                call.finish == RD_MEAN && doubt == 0 && sum.rest == 0 && __fma_rn(value, count, -sum.sum) == 0;
+            if (call.finish == RD_ROOT || call.finish == RD_ROOT_MEAN)
+                value = sqrt(value);
+            rough = {value, is_mean ? 0 : 16 + units_off(doubt, sum.sum)};
         }
+        return true;
     }
 
     /* A result in little time; false if it takes more. The sum of products may be off by `doubt`. */
     template <int AS = TRANSFORM>
     static __device__ __forceinline__ bool round_parted(const rd_cuda_call &call, const Parted *parted, double doubt,
                                                         u64 elements, u64 &bits) {
-        if (IS_HALF<S> && call.result_bytes == 2)
-            return round_parted_to_half<AS>(call, parted, elements, bits);
-        if (WIDE && call.result_bytes == 8 && (call.finish != RD_VALUE || doubt != 0))
+        if (TO_DOUBLE && call.result_bytes == 8 && (call.finish != RD_VALUE || doubt != 0))
             return round_parted_to_double<AS>(call, parted, doubt, elements, bits);
-        const double count = (double)elements;
-        const Rounded sum(parted[TAKES_PRODUCTS<AS> && !HAS_TWO_SUMS<AS> ? SUMS - 1 : 0]);
-        if constexpr (AS == RD_MOMENTS) {
-            Near spread;
-            if (call.result_bytes != 4 || !spread_of(sum, Rounded(parted[SUMS - 1]), doubt, count, spread) ||
-                !is_little(doubt, spread.value))
-                return false;
-            double value = spread.value / (call.population ? count : count - 1);
-            if (call.finish == RD_DEVIATION)
-                value = sqrt(value);
-            return round_near(value, 64, bits);
-        } else {
-            if (!is_little(doubt, sum.sum))
-                return false;
-            if (call.finish == RD_VALUE && doubt == 0) {
-                bits = call.result_bytes == 4 ? sum.to_float() : (u64)__double_as_longlong(sum.sum);
-                return call.result_bytes >= 4;
-            }
-            double value = sum.sum;
-            if (call.finish == RD_MEAN || call.finish == RD_ROOT_MEAN)
-                value /= count;
-            /* Means that are numbers often lie just between two results. */
-            const bool is_mean = call.finish == RD_MEAN && sum.rest == 0 && __fma_rn(value, count, -sum.sum) == 0;
-            if (call.finish == RD_ROOT || call.finish == RD_ROOT_MEAN)
-                value = sqrt(value);
-            return call.result_bytes == 4 && round_near(value, is_mean ? 0 : 16, bits);
+        if (call.result_bytes == 8) {
+            bits = (u64)__double_as_longlong(Rounded(sum_of<AS>(parted)).sum);
+            return call.finish == RD_VALUE;
         }
-    }
-    /* Whether what a number may be off is less than two units in its last place. */
-    static __device__ __forceinline__ bool is_little(double doubt, double value) {
-        return !DOUBTS || doubt * 0x1p52 <= fabs(value);
+        Rough rough;
+        if (!find_rough<AS>(call, parted, doubt, elements, rough))
+            return false;
+        if (IS_HALF<S> && call.result_bytes == 2)
+            return round_to_half(rough.value, rough.off, call, bits);
+        return call.result_bytes == 4 && round_near(rough.value, rough.off, bits);
     }
 
     /* Adds a part to slices. */

@@ -87,9 +87,8 @@ enum { RD_CUDA_CHOICE_EACH = 8 };
 
 /* Where segments follow each other (many_spans.cuh): bytes of a tile; bytes of a span, a power of two, or fewer, so that there are so many for
  * each warp that there is at once; the most elements for each segment, as longer ones are as fast by segments, or of rows the part of a span; the
- * most where several reductions are wanted and each is so by itself (seven of 2^22 segments of 1 GiB of f32 take an H100 6.4 ms otherwise, where one takes
- * 0.4 to 0.9); binades that later elements may lie
- * above the largest of those before; runs that are put off before all that follow are: so many, and this part of the spans. */
+ * most where several reductions are wanted and each is so by itself (seven of 2^22 segments of 1 GiB of f32 take an H100 6.4 ms otherwise); binades that
+ * later elements may lie above the largest of those before; runs that are put off before all that follow are: so many, and this part of the spans. */
 enum {
     RD_CUDA_SPAN_TILE_BYTES = 4 << 10,
     RD_CUDA_SPAN_BYTES = 64 << 10,
@@ -103,9 +102,10 @@ enum {
 };
 
 /* Tiles of a warp's ring, of which two of three are on their way, 128 KiB for the 16 warps of a multiprocessor (with one, sums of 1 GiB of f32
- * in segments of 1 Ki take an H100 438 us, where they take 411). Sums of squares need that room for what comes before parts of a tile. */
-#define RD_CUDA_SPAN_TILES(squares)    ((squares) ? 2 : 3)
+ * in segments of 1 Ki take an H100 438 us, where they take 411). Two sums need that room for what comes before parts of a tile. */
+#define RD_CUDA_SPAN_TILES(sums)       ((sums) > 1 ? 2 : 3)
 #define RD_CUDA_SPAN_RING_BYTES(tiles) (RD_CUDA_WARPS * (tiles)*RD_CUDA_SPAN_TILE_BYTES)
+#define RD_CUDA_SPAN_ALONE_MOST        256 /* elements that a lane adds up by itself, where a sum was not decided */
 
 /* Long rows, and columns, of f32 and halves (many_ringed.cuh). Stages of a warp's ring, a power of two, and vectors of a lane in each: of four
  * stages of 2 KiB three are on their way, 96 KiB for the 16 warps of a multiprocessor, where 36 would keep memory busy (4.8 TB/s for
