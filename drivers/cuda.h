@@ -123,9 +123,10 @@ typedef struct rd_cu_launch {
     FUNCTION(cuEventRecord, "cuEventRecord", (rd_cu_event event, rd_cu_stream stream)) \
     FUNCTION(cuEventSynchronize, "cuEventSynchronize", (rd_cu_event event)) \
     FUNCTION(cuEventElapsedTime, "cuEventElapsedTime", (float *milliseconds, rd_cu_event from, rd_cu_event to))
-/* What newer drivers have besides; null in older ones. */
+/* What not every driver has: null in one that does not. */
 #define RD_CUDA_NEWER_FUNCTIONS(FUNCTION) \
     FUNCTION(cuCtxGetId, "cuCtxGetId", (rd_cu_context context, unsigned long long *id)) \
+    FUNCTION(cuLaunchHostFunc, "cuLaunchHostFunc", (rd_cu_stream stream, void (*function)(void *), void *context)) \
     FUNCTION(cuOccupancyMaxActiveClusters, "cuOccupancyMaxActiveClusters", \
              (int *clusters, rd_cu_function function, const rd_cu_launch *launch)) \
     FUNCTION(cuLaunchKernelEx, "cuLaunchKernelEx", \

@@ -152,7 +152,7 @@ void *gpu_cuda_stream(const gpu_cuda *device);
 typedef void gpu_cuda_work(void *context, uint64_t run);
 
 /* Seconds per run, between events on the device's own clock: after a warm-up, `rounds` samples of as many runs, back to
- * back, as last a millisecond or so. All zero when something failed. */
+ * back, as last a millisecond or so; the device begins once all of a sample are queued. All zero when something failed. */
 measure_statistics gpu_cuda_time(gpu_cuda *device, gpu_cuda_work *work, void *context, unsigned rounds);
 
 /* One of several ways of doing the same thing. */
