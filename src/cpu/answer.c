@@ -1,5 +1,5 @@
 /* Few elements, answered without a partial result. Of exact sums its limbs for every exponent would take longer than all else:
- * sums in two doubles, sums of products in four, and limbs for no more exponents than these have. */
+ * sums in two doubles, sums of products, so many at a time, in four, and limbs for no more exponents than these have. */
 #include "cpu/answer.h"
 
 #include "arithmetic/finish.h"
@@ -32,12 +32,18 @@ static int exponent_field(double x) {
     return bits << 1 ? (int)(bits >> 52 & 0x7ff) : -1;
 }
 
+/* A sum in so many doubles. */
+struct parts {
+    double part[4 * RD_BRIEF / RD_FEW];
+    int count;
+};
+
 /* The sum of finite doubles, in a layout of the limbs that they reach and two for their sum. False if it is zero, whose sign is
  * another question. */
-static bool add_parts(struct rd_sum *sum, const double *part, int parts) {
+static bool add_parts(struct rd_sum *sum, const struct parts *parts) {
     int least = 0x7ff, greatest = -1;
-    for (int i = 0; i < parts; i++) {
-        int field = exponent_field(part[i]);
+    for (int i = 0; i < parts->count; i++) {
+        int field = exponent_field(parts->part[i]);
         least = field >= 0 && field < least ? field : least;
         greatest = field > greatest ? field : greatest;
     }
@@ -48,14 +54,14 @@ static bool add_parts(struct rd_sum *sum, const double *part, int parts) {
     sum->length = greatest / 32 - least / 32 + 5;
     sum->pending = 0;
     memset(sum->limb, 0, (size_t)sum->length * sizeof *sum->limb);
-    for (int i = 0; i < parts; i++)
-        rd_sum_add_double(sum, part[i], 0);
+    for (int i = 0; i < parts->count; i++)
+        rd_sum_add_double(sum, parts->part[i], 0);
     return !zero;
 }
 
-/* Rounds a sum in so many parts, or moments, of which `square_part` are the four of the sum of squares. */
-static __attribute__((noinline)) bool finish_parts(const reduct_reduction *reduction, const double *sum_part, int parts,
-                                                   const double square_part[4], uint64_t count, void *result) {
+/* Rounds a sum, or moments, which have a sum of squares, too. */
+static __attribute__((noinline)) bool finish_parts(const reduct_reduction *reduction, const struct parts *terms,
+                                                   const struct parts *products, uint64_t count, void *result) {
     const struct rd_operator *op = rd_operator(reduction->op);
     const struct rd_type *type = rd_type(reduction->result);
     const bool moments = op->transform == RD_MOMENTS;
@@ -70,10 +76,10 @@ static __attribute__((noinline)) bool finish_parts(const reduct_reduction *reduc
                              .sum = &sum,
                              .squares = &squares,
                              .room = &room};
-    if (!add_parts(&sum, sum_part, parts) && !moments)
+    if (!add_parts(&sum, terms) && !moments)
         return false;
     if (moments)
-        add_parts(&squares, square_part, 4);
+        add_parts(&squares, products);
     rd_store(result, moments ? rd_finish_moments(&total, type) : rd_finish_float(&total, type), type->bytes);
     return true;
 }
@@ -83,27 +89,36 @@ static bool answer_sum(const struct rd_kernels *kernels, const reduct_reduction 
     const bool absolute = op->transform == RD_ABSOLUTE,
                rounds_at_once =
                    op->finish == RD_VALUE && (reduction->result == REDUCT_F64 || reduction->result == REDUCT_F32);
-    double part[2];
+    struct parts sum;
+    sum.count = 2;
     rd_environment caller = rd_environment_enter();
-    bool held = kernels->brief[reduction->element](x, count, absolute, &part[0], &part[1]);
-    bool done = held && rounds_at_once && round_sum(part[0], part[1], reduction->result, result);
+    bool held = kernels->brief[reduction->element](x, count, absolute, &sum.part[0], &sum.part[1]);
+    bool done = held && rounds_at_once && round_sum(sum.part[0], sum.part[1], reduction->result, result);
     rd_environment_leave(caller);
-    return done || (held && !rounds_at_once && finish_parts(reduction, part, 2, NULL, count, result));
+    return done || (held && !rounds_at_once && finish_parts(reduction, &sum, NULL, count, result));
 }
 
 /* A sum of products or, where `y` is `x`, of squares, or moments. */
 static __attribute__((noinline)) bool answer_products(const struct rd_kernels *kernels,
                                                       const reduct_reduction *reduction, bool moments, const void *x,
                                                       const void *y, uint64_t count, void *result) {
-    double sum[2] = {0}, products[4];
+    const unsigned char *at = x, *beside = y;
+    const size_t bytes = rd_type(reduction->element)->bytes;
+    struct parts sum, products;
+    sum.count = 2;
+    products.count = 0;
     rd_environment caller = rd_environment_enter();
-    bool held = (!moments || kernels->brief[reduction->element](x, count, false, &sum[0], &sum[1])) &&
-                kernels->brief_products[reduction->element](x, y, count, products);
+    bool held = !moments || kernels->brief[reduction->element](x, count, false, &sum.part[0], &sum.part[1]);
+    for (uint64_t done = 0, some; held && done < count; done += some, products.count += 4) {
+        some = count - done < kernels->most_products ? count - done : kernels->most_products;
+        held = kernels->brief_products[reduction->element](at + done * bytes, beside + done * bytes, some,
+                                                           products.part + products.count);
+    }
     rd_environment_leave(caller);
     if (!held)
         return false;
-    return moments ? finish_parts(reduction, sum, 2, products, count, result)
-                   : finish_parts(reduction, products, 4, NULL, count, result);
+    return moments ? finish_parts(reduction, &sum, &products, count, result)
+                   : finish_parts(reduction, &products, NULL, count, result);
 }
 
 bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count, void *result) {
@@ -120,10 +135,10 @@ bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, const void
     case RD_ABSOLUTE:
         return answer_sum(kernels, reduction, op, x, count, result);
     case RD_TIMES:
-        return count <= RD_FEW && answer_products(kernels, reduction, false, x, y, count, result);
+        return answer_products(kernels, reduction, false, x, y, count, result);
     case RD_SQUARE:
     case RD_MOMENTS:
-        return count <= RD_FEW && count >= rd_minimum(reduction) &&
+        return count >= rd_minimum(reduction) &&
                answer_products(kernels, reduction, op->transform == RD_MOMENTS, x, x, count, result);
     case RD_WEIGHTED:
     case RD_PRESENT:

@@ -130,7 +130,9 @@ struct rd_kernels {
      * where that does not hold it, or something is not finite. Run within rd_environment_enter(). */
     bool (*brief[RD_TYPE_END])(const void *x, size_t count, bool absolute, double *high, double *low);
 
-    /* The same of the products of 1 to RD_FEW elements, or the squares where `y` is `x`, as the sum of four parts. */
+    /* The same of the products of 1 to `most_products` elements, RD_FEW at least, or the squares where `y` is `x`, as the sum of four
+     * parts. */
+    size_t most_products;
     bool (*brief_products[RD_TYPE_END])(const void *x, const void *y, size_t count, double part[4]);
 
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute
@@ -172,7 +174,7 @@ struct rd_kernels {
                           double *high, double *low);
     bool (*round_columns)(const double *high, const double *low, size_t columns, double count, bool single, void *to);
 
-    /* product[i] + error[i] = x[i] * y[i], `count` a multiple of RD_LANES, all aligned to 64 bytes; false if one of these might not
+    /* product[i] + error[i] = x[i] * y[i], `count` a multiple of RD_LANES, these aligned to 64 bytes; false if one of these might not
      * hold, or a product is not finite. Run within rd_environment_enter(). */
     bool (*multiply)(const double *x, const double *y, size_t count, double *product, double *error);
 
@@ -239,7 +241,7 @@ struct rd_kernels {
     size_t (*find)(const void *x, size_t count, uint64_t bits, reduct_type element);
 };
 
-enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 128, RD_PAIRS = 8 };
+enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 512, RD_PAIRS = 8 };
 
 extern const struct rd_kernels rd_kernels_portable;
 #ifdef RD_X86

@@ -54,12 +54,11 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
         }
     }
     const char *at = x;
-    const char *last = at + n * size_of(element) + w->after - 1;
-    for (size_t i = 0; i < n; i += LANES) {
+    FOR_AHEAD(i, ahead, n, LANES, size_of(element), w->after) {
 #pragma GCC unroll 4
         for (size_t j = 0; j < VECTORS; j++, at += 4 * size_of(element)) {
             if (j * 4 * size_of(element) % 64 == 0)
-                READ_AHEAD(at, last);
+                READ_AHEAD(at, ahead);
             __m256d rest = (__m256d)load_doubles(at, element);
             if (absolute)
                 rest = _mm256_andnot_pd(sign, rest);

@@ -72,13 +72,12 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
             BARRIER(S[k][j]);
         }
     const char *at = x;
-    const char *last = at + n * size_of(element) + w->after - 1;
     const __m512d times = one();
-    for (size_t i = 0; i < n; i += RD_LANES) {
+    FOR_AHEAD(i, ahead, n, RD_LANES, size_of(element), w->after) {
 #pragma GCC unroll 4
         for (size_t j = 0; j < VECTORS; j++, at += 8 * size_of(element)) {
             if ((j + 1) * 8 * size_of(element) % 64 == 0)
-                READ_AHEAD(at, last);
+                READ_AHEAD(at, ahead);
             __m512d rest = (__m512d)load_doubles(at, element);
             if (absolute)
                 rest = _mm512_abs_pd(rest);
@@ -109,12 +108,11 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
 #define HAS_PRODUCT_BLOCK
 static inline __attribute__((always_inline)) bool add_product_block(struct rd_window *w, struct rd_window *errors,
                                                                     const void *x, const void *y, size_t n,
-                                                                    reduct_type element) {
+                                                                    reduct_type element, bool square) {
     struct rd_window *const windows[2] = {w, errors};
     const int used = element == REDUCT_F64 ? 2 : 1;
     const size_t bytes = size_of(element);
-    const char *of_x = x, *of_y = y, *last_x = of_x + n * bytes + w->after - 1,
-               *last_y = of_y + n * bytes + w->after - 1;
+    const char *of_x = x, *of_y = y;
     const __m512d times = one();
     __m512d S[2][2][VECTORS], nan = _mm512_setzero_pd();
     for (int t = 0; t < used; t++)
@@ -123,21 +121,21 @@ static inline __attribute__((always_inline)) bool add_product_block(struct rd_wi
                 S[t][k][j] = _mm512_load_pd(&windows[t]->lane[k][8 * j]);
                 BARRIER(S[t][k][j]);
             }
-    for (size_t i = 0; i < n; i += RD_LANES)
+    FOR_AHEAD(i, ahead, n, RD_LANES, bytes, w->after)
 #pragma GCC unroll 4
-        for (size_t j = 0; j < VECTORS; j++, of_x += 8 * bytes, of_y += 8 * bytes) {
-            if ((j + 1) * 8 * bytes % 64 == 0) {
-                READ_AHEAD(of_x, last_x);
-                if (x != y)
-                    READ_AHEAD(of_y, last_y);
-            }
-            __m512d part[2];
-            part[0] =
-                multiply_quietly((__m512d)load_doubles(of_x, element), (__m512d)load_doubles(of_y, element), &part[1]);
-#pragma GCC unroll 2
-            for (int t = 0; t < used; t++)
-                S[t][1][j] = _mm512_add_pd(S[t][1][j], split(&S[t][0][j], part[t], times));
+    for (size_t j = 0; j < VECTORS; j++, of_x += 8 * bytes, of_y += 8 * bytes) {
+        if ((j + 1) * 8 * bytes % 64 == 0) {
+            READ_AHEAD(of_x, ahead);
+            if (!square)
+                READ_AHEAD(of_y, ahead);
         }
+        const __m512d a = (__m512d)load_doubles(of_x, element), b = square ? a : (__m512d)load_doubles(of_y, element);
+        __m512d part[2];
+        part[0] = multiply_quietly(a, b, &part[1]);
+#pragma GCC unroll 2
+        for (int t = 0; t < used; t++)
+            S[t][1][j] = _mm512_add_pd(S[t][1][j], split(&S[t][0][j], part[t], times));
+    }
     for (int t = 0; t < used; t++)
         for (int j = 0; j < VECTORS; j++)
             nan = _mm512_or_pd(nan, _mm512_sub_pd(S[t][0][j], S[t][0][j]));
@@ -220,6 +218,28 @@ static inline __attribute__((always_inline)) int sample_exponent(const void *x, 
     return (int)(_mm512_reduce_max_epu64(_mm512_castpd_si512(largest)) >> 52);
 }
 
+/* Two slices as high + low; false if a lane strayed. */
+static inline __attribute__((always_inline)) bool close_brief(const __m512d S[VECTORS], const __m512d T[VECTORS],
+                                                              __m512d magic, int unit, double *high, double *low) {
+    __m512i units = _mm512_setzero_si512(), strayed = units;
+    for (int j = 0; j < VECTORS; j++) {
+        __m512i bits = _mm512_castpd_si512(S[j]), start = _mm512_castpd_si512(magic);
+        units = _mm512_add_epi64(units, _mm512_sub_epi64(bits, start));
+        strayed = _mm512_or_si512(strayed, _mm512_xor_si512(bits, start));
+    }
+    if (_mm512_test_epi64_mask(strayed, _mm512_set1_epi64((int64_t)((uint64_t)0xfff << 52)))) {
+        _mm_setcsr(RD_MXCSR_DEFAULT);
+        return false;
+    }
+    const int64_t count = _mm512_reduce_add_epi64(units), rest = count & ((1 << BRIEF_LOW) - 1);
+    *high = (double)(count - rest) * power_of_two(unit);
+    *low = _mm512_reduce_add_pd(_mm512_add_pd(_mm512_add_pd(T[0], T[1]), _mm512_add_pd(T[2], T[3]))) +
+           (double)rest * power_of_two(unit);
+    BARRIER(*high);
+    BARRIER(*low);
+    return true;
+}
+
 #define HAS_BRIEF
 static inline __attribute__((always_inline)) bool brief(const void *x, size_t n, reduct_type element, bool absolute,
                                                         double *high, double *low) {
@@ -244,22 +264,54 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
         if (i + 8 * j < n)
             ADD_BRIEF(load_brief(x, i + 8 * j, n, element));
 #undef ADD_BRIEF
-    __m512i units = _mm512_setzero_si512(), strayed = units;
-    for (int j = 0; j < VECTORS; j++) {
-        __m512i bits = _mm512_castpd_si512(S[j]), start = _mm512_castpd_si512(magic);
-        units = _mm512_add_epi64(units, _mm512_sub_epi64(bits, start));
-        strayed = _mm512_or_si512(strayed, _mm512_xor_si512(bits, start));
-    }
-    if (_mm512_test_epi64_mask(strayed, _mm512_set1_epi64((int64_t)((uint64_t)0xfff << 52)))) {
-        _mm_setcsr(RD_MXCSR_DEFAULT);
+    return close_brief(S, T, magic, unit, high, low) &&
+           flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
+}
+
+/* The same of products, and of what rounding leaves of those of doubles. */
+#define HAS_BRIEF_PRODUCTS
+static inline __attribute__((always_inline)) bool brief_products(const void *x, const void *y, size_t n,
+                                                                 reduct_type element, bool square, double part[4]) {
+    const int of_x = sample_exponent(x, n, element), of_y = square ? of_x : sample_exponent(y, n, element),
+              used = element == REDUCT_F64 ? 2 : 1, unit = of_x + of_y - 2 * 1023 + 2 - (52 - BRIEF_HEAD);
+    if (unit - 53 < -1022 || unit + 52 > 1022)
         return false;
-    }
-    const int64_t count = _mm512_reduce_add_epi64(units), rest = count & ((1 << BRIEF_LOW) - 1);
-    *high = (double)(count - rest) * power_of_two(unit);
-    *low = _mm512_reduce_add_pd(_mm512_add_pd(_mm512_add_pd(T[0], T[1]), _mm512_add_pd(T[2], T[3]))) +
-           (double)rest * power_of_two(unit);
-    BARRIER(*high);
-    BARRIER(*low);
+    const __m512d magic[2] = {_mm512_set1_pd(1.5 * power_of_two(52 + unit)),
+                              _mm512_set1_pd(1.5 * power_of_two(52 + unit - 53))},
+                  times = one();
+    __m512d S[2][VECTORS], T[2][VECTORS];
+    for (int t = 0; t < used; t++)
+        for (int j = 0; j < VECTORS; j++) {
+            S[t][j] = magic[t];
+            T[t][j] = _mm512_setzero_pd();
+            BARRIER(T[t][j]);
+        }
+    size_t i = 0;
+#define ADD_BRIEF(load)                                                                                                \
+    do {                                                                                                               \
+        const __m512d a = load(x), b = square ? a : load(y);                                                           \
+        __m512d term[2];                                                                                               \
+        term[0] = multiply_quietly(a, b, &term[1]);                                                                    \
+        for (int t = 0; t < used; t++)                                                                                 \
+            T[t][j] = _mm512_add_pd(T[t][j], split(&S[t][j], term[t], times));                                         \
+    } while (0)
+#define WHOLE(array) (__m512d) load_doubles((const char *)(array) + (i + 8 * j) * size_of(element), element)
+#define PART(array)  load_brief(array, i + 8 * j, n, element)
+    for (; n - i >= RD_LANES; i += RD_LANES)
+#pragma GCC unroll 4
+        for (size_t j = 0; j < VECTORS; j++)
+            ADD_BRIEF(WHOLE);
+#pragma GCC unroll 4
+    for (size_t j = 0; j < VECTORS; j++)
+        if (i + 8 * j < n)
+            ADD_BRIEF(PART);
+#undef PART
+#undef WHOLE
+#undef ADD_BRIEF
+    part[2] = part[3] = 0;
+    for (int t = 0; t < used; t++)
+        if (!close_brief(S[t], T[t], magic[t], unit - 53 * t, &part[2 * t], &part[2 * t + 1]))
+            return false;
     return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
 }
 

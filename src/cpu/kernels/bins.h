@@ -44,10 +44,9 @@ static __attribute__((noinline)) int64_t sum_subnormals(uint64_t plus, uint64_t 
  * same short way, as if it were a normal number. What was not shows in bins that are otherwise empty. */
 ALWAYS_INLINE bool enter_elements(struct rd_bins *bins, struct rd_sum *sum, const double *x, size_t n, size_t after,
                                   bool absolute) {
-    const char *last = (const char *)(x + n) + after - 1;
     uint64_t *bin = bins->elements, *negative = bin + 2048;
-    for (size_t i = 0; i < n; i += 8) {
-        READ_AHEAD(x + i, last);
+    FOR_AHEAD(i, ahead, n, 8, sizeof *x, after) {
+        READ_AHEAD(x + i, ahead);
 #pragma GCC unroll 8
         for (size_t j = 0; j < 8; j++) {
             uint64_t bits = bits_at(&x[i + j]), at = absolute ? bits >> 52 & SPECIAL : bits >> 52;

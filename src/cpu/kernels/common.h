@@ -1,7 +1,9 @@
 /* Part of template.h: what the families' files have in common. */
 
+#include "cpu/kernels/ahead.h"
+
 #ifndef READ_AHEAD
-#define READ_AHEAD(at, last) (void)(at), (void)(last)
+#define READ_AHEAD(at, ahead) (void)(at), (void)(ahead)
 #endif
 
 /* LEAST, GREATEST: of exponent fields in 64-bit words, where a set has them of halves of words. */

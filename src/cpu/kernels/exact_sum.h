@@ -255,12 +255,16 @@ static bool products_try(struct rd_scratch *s, struct rd_window *w, const void *
 #ifdef HAS_PRODUCT_BLOCK
     struct rd_window *errors = &s->errors;
     const bool wide = element == REDUCT_F64;
+#define OF(errors, element)                                                                                            \
+    (x == y ? add_product_block(w, errors, x, x, n, element, true)                                                     \
+            : add_product_block(w, errors, x, y, n, element, false))
     if (w->level != 2 || (wide && errors->level != 2) ||
-        !(wide                    ? add_product_block(w, errors, x, y, n, REDUCT_F64)
-          : element == REDUCT_F32 ? add_product_block(w, NULL, x, y, n, REDUCT_F32)
-          : element == REDUCT_F16 ? add_product_block(w, NULL, x, y, n, REDUCT_F16)
-                                  : add_product_block(w, NULL, x, y, n, REDUCT_BF16)))
+        !(wide                    ? OF(errors, REDUCT_F64)
+          : element == REDUCT_F32 ? OF(NULL, REDUCT_F32)
+          : element == REDUCT_F16 ? OF(NULL, REDUCT_F16)
+                                  : OF(NULL, REDUCT_BF16)))
         return false;
+#undef OF
     window_count(w, n);
     if (wide)
         window_count(errors, n);
@@ -404,9 +408,9 @@ static void block_f64(struct rd_scratch *s, enum rd_transform transform, const d
 
 /* What comes after so many bytes, for loops that read two arrays and do not keep memory busy by themselves. */
 ALWAYS_INLINE void read_ahead(const void *x, size_t bytes, size_t after) {
-    const char *at = x, *last = at + bytes + after - 1;
-    for (size_t i = 0; i < bytes; i += 64)
-        READ_AHEAD(at + i, last);
+    const size_t asking = count_ahead(bytes, 64, 1, after);
+    for (size_t i = 0; i < asking; i += 64)
+        READ_AHEAD((const char *)x + i, AHEAD);
 }
 
 ALWAYS_INLINE void block_narrow(struct rd_scratch *s, enum rd_transform transform, const void *x, const void *y,

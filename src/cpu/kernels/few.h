@@ -86,11 +86,39 @@ ALWAYS_INLINE bool sum_in_pairs(const void *x, size_t n, reduct_type element, bo
     return !sum.lost;
 }
 
-#ifndef HAS_BRIEF
-#define brief sum_in_pairs
+#ifdef HAS_BRIEF
+/* The sum of elements narrower than f64 without splitting any: that all was exact, as it mostly is, flags prove. */
+ALWAYS_INLINE bool sum_in_one(const void *x, size_t n, reduct_type element, bool absolute, double *high, double *low) {
+    doubles lanes[VECTORS_OF_PAIRS] = {{0}};
+    double sum = 0;
+    size_t i = 0;
+    for (size_t j = 0; j < VECTORS_OF_PAIRS; j++)
+        BARRIER(lanes[j]);
+    for (; n - i >= VECTORS_OF_PAIRS * IN_VECTOR; i += VECTORS_OF_PAIRS * IN_VECTOR)
+#pragma GCC unroll 4
+        for (size_t j = 0; j < VECTORS_OF_PAIRS; j++)
+            lanes[j] += load_terms(x, i + j * IN_VECTOR, element, absolute);
+    for (; n - i >= IN_VECTOR; i += IN_VECTOR)
+        lanes[0] += load_terms(x, i, element, absolute);
+    lanes[0] = (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]);
+    for (size_t l = 0; l < IN_VECTOR; l++)
+        sum += lanes[0][l];
+    for (; i < n; i++)
+        sum += load_term(x, i, element, absolute);
+    BARRIER(sum);
+    *high = sum;
+    *low = 0;
+    return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT) &&
+           (bits_at(&sum) >> 52 & 0x7ff) != 0x7ff; /* quiet NaNs raise none, nor does an infinity */
+}
+#define BRIEF_OF_MANY(element, absolute)                                                                               \
+    ((element != REDUCT_F64 && sum_in_one(x, n, element, absolute, high, low)) ||                                      \
+     brief(x, n, element, absolute, high, low))
+#else
+#define BRIEF_OF_MANY(element, absolute) sum_in_pairs(x, n, element, absolute, high, low)
 #endif
 #define BRIEF_OF(element, absolute)                                                                                    \
-    (n > FEW ? brief(x, n, element, absolute, high, low) : sum_in_pairs(x, n, element, absolute, high, low))
+    (n > FEW ? BRIEF_OF_MANY(element, absolute) : sum_in_pairs(x, n, element, absolute, high, low))
 #define BRIEF(name, element)                                                                                           \
     static bool brief_##name(const void *x, size_t n, bool absolute, double *high, double *low) {                      \
         return absolute ? BRIEF_OF(element, true) : BRIEF_OF(element, false);                                          \
@@ -99,9 +127,6 @@ BRIEF(f64, REDUCT_F64)
 BRIEF(f32, REDUCT_F32)
 BRIEF(f16, REDUCT_F16)
 BRIEF(bf16, REDUCT_BF16)
-#ifndef HAS_BRIEF
-#undef brief
-#endif
 
 /* The same of what may be nothing but zeros, as the errors of products of short numbers are. */
 static bool sum_or_zero(const double *x, size_t n, double *high, double *low) {
@@ -112,27 +137,43 @@ static bool sum_or_zero(const double *x, size_t n, double *high, double *low) {
     return !all || brief_f64(x, n, false, high, low);
 }
 
-/* Factors filled up with zeros. */
-static const double *fill_factors(const void *x, size_t n, size_t filled, double *to) {
-    memcpy(to, x, n * sizeof *to);
-    memset(to + n, 0, (filled - n) * sizeof *to);
-    return to;
-}
+#ifdef HAS_BRIEF_PRODUCTS
+enum { MOST_PRODUCTS = RD_BRIEF };
+#define IF_MANY(element)                                                                                               \
+    if (n > FEW)                                                                                                       \
+        return x == y ? brief_products(x, x, n, element, true, part) : brief_products(x, y, n, element, false, part);
+#else
+enum { MOST_PRODUCTS = RD_FEW };
+#define IF_MANY(element)
+#endif
 
 static bool brief_products_f64(const void *x, const void *y, size_t n, double part[4]) {
-    _Alignas(64) double factor[2][RD_FEW], product[RD_FEW], error[RD_FEW];
-    const size_t filled = (n + RD_LANES - 1) / RD_LANES * RD_LANES;
-    const double *first = fill_factors(x, n, filled, factor[0]),
-                 *second = x == y ? first : fill_factors(y, n, filled, factor[1]);
-    return multiply_exactly(first, second, filled, product, error) && sum_or_zero(product, n, &part[0], &part[1]) &&
-           sum_or_zero(error, n, &part[2], &part[3]);
+    IF_MANY(REDUCT_F64)
+    _Alignas(64) double product[RD_FEW], error[RD_FEW], last[2][RD_LANES] = {{0}, {0}};
+    const double *a = x, *b = y;
+    const size_t whole = n / RD_LANES * RD_LANES, rest = n - whole;
+    bool exact = multiply_exactly(a, b, whole, product, error);
+    if (exact && rest) {
+        memcpy(last[0], a + whole, rest * sizeof *a);
+        memcpy(last[1], b + whole, rest * sizeof *b);
+        exact = multiply_exactly(last[0], last[1], RD_LANES, product + whole, error + whole);
+    }
+    return exact && sum_or_zero(product, n, &part[0], &part[1]) && sum_or_zero(error, n, &part[2], &part[3]);
 }
 
 /* The products of narrower elements are doubles. */
 #define BRIEF_PRODUCTS(name, element)                                                                                  \
     static bool brief_products_##name(const void *x, const void *y, size_t n, double part[4]) {                        \
+        IF_MANY(element)                                                                                               \
         double product[RD_FEW];                                                                                        \
-        for (size_t i = 0; i < n; i++)                                                                                 \
+        const size_t bytes = size_of(element);                                                                         \
+        size_t i = 0;                                                                                                  \
+        for (; n - i >= IN_VECTOR; i += IN_VECTOR) {                                                                   \
+            doubles v = load_doubles((const char *)x + i * bytes, element) *                                           \
+                        load_doubles((const char *)y + i * bytes, element);                                            \
+            memcpy(product + i, &v, sizeof v);                                                                         \
+        }                                                                                                              \
+        for (; i < n; i++)                                                                                             \
             product[i] = load_term(x, i, element, false) * load_term(y, i, element, false);                            \
         part[2] = part[3] = 0;                                                                                         \
         return sum_or_zero(product, n, &part[0], &part[1]);                                                            \

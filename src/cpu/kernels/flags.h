@@ -11,6 +11,7 @@
 
 #include "core/environment.h"
 #include "cpu/kernels.h"
+#include "cpu/kernels/ahead.h"
 
 #include <immintrin.h>
 #include <string.h>
@@ -47,17 +48,8 @@ flush_lanes(struct rd_window *w, int log2_lanes, bool (*sum_lanes)(const struct 
     }
 }
 
-/* Asks for a cache line before it is needed: from memory into the second level, and from there into the first. A
- * verified sum has too many instructions per line for the processor to look far enough ahead by itself; this is
- * worth up to half of the time. Nothing beyond the array is asked for: where no memory is, the processor looks for it
- * in vain each time, which took a variance of 4096 doubles 64 us instead of 12. A macro, because GCC drops calls of
- * functions that do nothing but this. */
-#define READ_AHEAD(at, last)                                                                                           \
-    do {                                                                                                               \
-        const char *far_ = (const char *)(at) + 16384, *near_ = (const char *)(at) + 2048;                             \
-        _mm_prefetch(far_ < (last) ? far_ : (last), _MM_HINT_T1);                                                      \
-        _mm_prefetch(near_ < (last) ? near_ : (last), _MM_HINT_T0);                                                    \
-    } while (0)
+/* A macro, because GCC drops calls of functions that do nothing but this. */
+#define READ_AHEAD(at, ahead) _mm_prefetch((const char *)(at) + (ahead), _MM_HINT_T0)
 
 /* Two slices of trials: what lanes of the first one start from; what terms are, and sums have to be, multiplied by. */
 struct trial_slices {

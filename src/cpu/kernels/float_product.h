@@ -36,7 +36,7 @@ static bool close_block(const struct taken *taken, const doubles product[ROW], i
 }
 
 static bool multiply_f64(const void *x, size_t after, struct rd_factor *factor) {
-    const char *last = (const char *)x + RD_PRODUCT_BLOCK * sizeof(double) + after - 1;
+    const size_t ahead = after < AHEAD ? 0 : AHEAD;
     doubles product[ROW];
     struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
     const char *at = x;
@@ -48,7 +48,7 @@ static bool multiply_f64(const void *x, size_t after, struct rd_factor *factor) 
             doubles element;
             memcpy(&element, at, sizeof element);
             if (j * VECTOR_BYTES % 64 == 0)
-                READ_AHEAD(at, last);
+                READ_AHEAD(at, ahead);
             take_exponents(&taken, &element);
             product[j] *= element; /* below 2^64 after all rows */
         }
@@ -56,8 +56,7 @@ static bool multiply_f64(const void *x, size_t after, struct rd_factor *factor) 
 }
 
 ALWAYS_INLINE bool multiply_narrow(const void *x, size_t after, reduct_type element, struct rd_factor *factor) {
-    const char *last = (const char *)x + RD_PRODUCT_BLOCK * size_of(element) + after - 1;
-    const size_t bytes = size_of(element);
+    const size_t bytes = size_of(element), ahead = after < AHEAD ? 0 : AHEAD;
     doubles product[ROW];
     struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
     const char *at = x;
@@ -69,7 +68,7 @@ ALWAYS_INLINE bool multiply_narrow(const void *x, size_t after, reduct_type elem
 #pragma GCC unroll 4
             for (size_t raw = 0; raw < RAW_ROWS; raw++) {
                 if (j * IN_VECTOR * bytes % 64 == 0)
-                    READ_AHEAD(at + raw * RD_PRODUCT_LANES * bytes, last);
+                    READ_AHEAD(at + raw * RD_PRODUCT_LANES * bytes, ahead);
                 product[j] *= load_doubles(at + raw * RD_PRODUCT_LANES * bytes, element);
             }
             take_exponents(&taken, &product[j]);

@@ -158,7 +158,7 @@ static size_t count_true(const unsigned char *x, const unsigned char *y, size_t 
         for (int row = 0; row < 255 && count - i >= VECTOR_BYTES; row++, i += VECTOR_BYTES) {
             memcpy(&a, x + i, sizeof a);
             memcpy(&b, y + i, sizeof b);
-            READ_AHEAD(x + i, (const char *)x + count - 1);
+            READ_AHEAD(x + i, count - i > AHEAD ? AHEAD : 0);
             found -= (bytes)((a != 0) & (b != 0)); /* a comparison gives -1 */
         }
         for (int l = 0; l < VECTOR_BYTES; l++)

@@ -15,11 +15,13 @@
  *   multiply_exactly(x, y, n, product, error)
  *       product[i] + error[i] = x[i] * y[i], n a multiple of RD_LANES, product and error aligned to 64 bytes; false if
  *       one of these might not hold, or a product is not finite
- *   add_product_block(w, errors, x, y, n, element)
- *       optional, with HAS_PRODUCT_BLOCK: adds products to two slices of a window, and the rounding errors of those of doubles to two
- *       of another; as add_block()
+ *   add_product_block(w, errors, x, y, n, element, square)
+ *       optional, with HAS_PRODUCT_BLOCK: adds products, squares where `y` is `x`, to two slices of a window, and the rounding errors
+ *       of those of doubles to two of another; as add_block()
  *   brief(x, n, element, absolute, high, low)
- *       optional, with HAS_BRIEF: always inline; `brief` of cpu/kernels.h, of more than FEW elements
+ *       optional, with HAS_BRIEF, of a set that verifies by flags: always inline; `brief` of cpu/kernels.h, of more than FEW elements
+ *   brief_products(x, y, n, element, square, part)
+ *       optional, with HAS_BRIEF_PRODUCTS: the same of products, RD_BRIEF at most
  *
  *   HAS_TRIALS
  *       optional: what cpu/kernels/trial.h says
@@ -119,6 +121,7 @@ const struct rd_kernels KERNELS = {
     .fetch_f32 = fetch_side_f32,
     .multiply = multiply_exactly,
     .brief = {FLOATS(brief)},
+    .most_products = MOST_PRODUCTS,
     .brief_products = {FLOATS(brief_products)},
     .add_integer = {INTEGERS(add)},
     .fast_f64 = fast_f64,
