@@ -81,8 +81,11 @@ static void measure_rung(gpu_climb *c, report_row *row) {
     verify(c, row);
     restore(c);
     gpu_row_time(row, &seconds, c->limit, c->device->nominal);
-    if (c->first_seconds <= 0)
+    if (c->first_seconds <= 0) {
         c->first_seconds = seconds.median;
+        snprintf(c->first_finish, sizeof c->first_finish, "%s", row->variant);
+    }
+    c->finishes_differ |= strcmp(row->variant, c->first_finish) != 0;
     report_set(row, MEASURE_SPEEDUP, seconds.median > 0 ? c->first_seconds / seconds.median : 0);
     c->timed++;
     c->noisy += row->spread > GPU_NOISY;
@@ -127,6 +130,9 @@ bool gpu_add_rungs(gpu_climb *c) {
         for (int finish = LADDER_FINISH_DEFAULT + 1; alive && finish < LADDER_FINISHES; finish++)
             alive = add_rung(c, i, (ladder_finish)finish);
     }
+    if (c->finishes_differ && !c->options->every_finish && c->options->finish == LADDER_FINISH_DEFAULT)
+        report_fact(c->r, "speed-up",
+                    "over the first rung, each rung with its own finish; --finish second-launch sets like beside like");
     return alive;
 }
 

@@ -52,6 +52,8 @@ typedef struct gpu_climb {
     ladder_data data;
     double limit;         /* bytes per second that the device can read, measured at the start */
     double first_seconds; /* of the first rung, for speed-ups */
+    char first_finish[64];
+    bool finishes_differ; /* among the rungs that are compared with it */
     uint64_t sweep_most;  /* elements; 0 for 2^28 */
     unsigned timed, noisy;
 } gpu_climb;

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -242,25 +243,63 @@ static bool is_beside(const report_row *row, const report_row *mine) {
            row->seconds > 0 && row->verdict != REPORT_WRONG && strcmp(row->name, mine->name) != 0;
 }
 
+/* Whether further launches add up its block sums. */
+static bool is_launched_again(const report_row *row) {
+    return strcmp(row->variant, ladder_finish_name(LADDER_FINISH_RECURSIVE)) == 0 ||
+           strcmp(row->variant, ladder_finish_name(LADDER_FINISH_SECOND_LAUNCH)) == 0;
+}
+
+enum { NAME = 46 }; /* so that two are in a note */
+
+/* A rung with its finish: "halving (recursive)". */
+static const char *name_of(const report_row *row, char text[NAME]) {
+    if (*row->variant)
+        snprintf(text, NAME, "%.24s (%.18s)", row->name, row->variant);
+    else
+        snprintf(text, NAME, "%.40s", row->name);
+    return text;
+}
+
 void ladder_mine_place(report_row *mine, const report *r) {
     const report_row *below = NULL, *above = NULL;
     double rate = (double)mine->bytes / mine->seconds;
+    bool alike = false; /* there are rungs to compare with that end as it does */
     for (size_t i = 0; i < report_row_count(r); i++) {
         const report_row *row = report_row_at(r, i);
         if (!is_beside(row, mine))
             continue;
         if (row->of_limit > 0)
             mine->of_limit = row->of_limit * rate / ((double)row->bytes / row->seconds);
+        alike |= is_launched_again(mine) && is_launched_again(row);
+    }
+    for (size_t i = 0; i < report_row_count(r); i++) {
+        const report_row *row = report_row_at(r, i);
+        if (!is_beside(row, mine) || (alike && !is_launched_again(row)))
+            continue;
         if (row->seconds >= mine->seconds)
             below = !below || row->seconds < below->seconds ? row : below;
         else
             above = !above || row->seconds > above->seconds ? row : above;
     }
+    char one[NAME], other[NAME];
     if (below && above)
-        snprintf(mine->note, sizeof mine->note, "faster than %s, slower than %s", below->name, above->name);
+        snprintf(mine->note, sizeof mine->note, "faster than %s, slower than %s", name_of(below, one),
+                 name_of(above, other));
     else if (below || above)
-        snprintf(mine->note, sizeof mine->note, "%s than all, by time next to %s", below ? "faster" : "slower",
-                 below ? below->name : above->name);
+        snprintf(mine->note, sizeof mine->note, "%s than all%s, by time next to %s", below ? "faster" : "slower",
+                 alike ? " that are launched again" : "", name_of(below ? below : above, one));
+}
+
+/* Sums of rows stand among no single sums. */
+static void set_apart(report_row *mine, uint64_t columns) {
+    uint64_t size = mine->bytes / mine->n, n = mine->n / columns * columns;
+    mine->n = n;
+    mine->bytes = n * size;
+    snprintf(mine->group, sizeof mine->group, "rows of %" PRIu64, columns);
+    snprintf(mine->variant, sizeof mine->variant, "sums of rows");
+    snprintf(mine->note, sizeof mine->note,
+             "not ranked: its rungs are those of 'reduct ladder rows --n %" PRIu64 " --columns %" PRIu64 "'", n,
+             columns);
 }
 
 /* The line of `time`; false where there is none. */
@@ -270,11 +309,15 @@ static bool read_time(char *output, report_row *row) {
     size_t count = 0;
     if (!line)
         return false;
-    char *from = cut(line, fields, 5);
+    char *from = cut(line, fields, 7);
     set_verdict(row, fields[1]);
     snprintf(row->expected, sizeof row->expected, "%s", fields[2]);
     snprintf(row->got, sizeof row->got, "%s", fields[3]);
     report_set(row, MEASURE_BLOCK, strtod(fields[4], NULL));
+    snprintf(row->variant, sizeof row->variant, "%s", fields[5]);
+    uint64_t columns = strtoull(fields[6], NULL, 10);
+    if (columns)
+        set_apart(row, columns);
     for (char *end; from && count < sizeof samples / sizeof *samples; from = end) {
         double seconds = strtod(from, &end);
         if (end == from)
@@ -297,7 +340,8 @@ reduct_status ladder_mine_time(const ladder_mine *mine, const ladder_options *op
     if (status != 0 || !read_time(output, &row)) {
         result = explain(output, status, error);
     } else {
-        ladder_mine_place(&row, r);
+        if (strcmp(row.group, "rungs") == 0)
+            ladder_mine_place(&row, r);
         report_add_row(r, &row);
     }
     free(output);

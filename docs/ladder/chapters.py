@@ -3,9 +3,11 @@
 below docs/zh/.
 
     python3 docs/ladder/chapters.py                     writes the way to the next chapter under each; run it when the contents change
-    python3 docs/ladder/chapters.py --in-step NAME...   says that these chapters are the same in both languages (ladder: the contents;
-                                                        page: web/index.html and web/zh.html; slang, tutorials, interview, unity: those pages in docs/; exercises and exercises/NAME:
-                                                        README.md and README.zh.md there)
+    python3 docs/ladder/chapters.py --in-step NAME...   says that these are the same in both languages: chapters by their names; ladder:
+                                                        the contents; page: web/index.html and web/zh.html; slang, tutorials,
+                                                        interview, unity, glossary: those pages in docs/; exercises and
+                                                        exercises/NAME: README.md and README.zh.md there; rungs: the summaries in
+                                                        the rungs' files, which docs/zh/rungs.md has in Chinese
 
 The first line of a Chinese page holds the hashes of both texts as they were when that was said last; results, which are filled
 in, do not count. A test fails where one of the two has changed since.
@@ -23,7 +25,10 @@ CONTENTS = {ENGLISH: 'Contents', CHINESE: '目录'}
 
 
 # Pages beside the chapters that are in both languages.
-BESIDE = ('slang', 'tutorials', 'interview', 'unity')
+BESIDE = ('slang', 'tutorials', 'interview', 'unity', 'glossary')
+
+# A Chinese page whose English text is not a page: it lies in the rungs' files.
+RUNGS = 'rungs'
 
 
 def read(path):
@@ -45,7 +50,7 @@ def path_of(name, docs=DOCS, edition=ENGLISH):
     exercises or one of them where it is 'exercises' or begins so."""
     if name.split('/')[0] == 'exercises':
         return os.path.join(docs, '..', name, 'README.zh.md' if edition else 'README.md')
-    if name in BESIDE:
+    if name in (*BESIDE, RUNGS):
         return os.path.join(docs, edition, name + '.md')
     if name == 'page':
         return os.path.join(docs, '..', 'web', 'zh.html' if edition else 'index.html')
@@ -113,9 +118,37 @@ def own_text(text):
     return without_way(text)
 
 
+# How those paragraphs at the head of a rung's file begin that docs/zh/rungs.md sums up.
+SUMMED_UP = ('Rung ', 'Specimen ', 'Idea: ', 'The mistake: ', 'What it fixes: ', 'When it loses: ')
+
+
+def summary(path):
+    """These paragraphs, a line each, so that where lines break does not count."""
+    head = re.match(r'(?://.*\n)*', read(path)).group()
+    paragraphs = (' '.join(re.sub(r'(?m)^//', '', text).split()) for text in re.split(r'(?m)^//\n', head))
+    return [text for text in paragraphs if text.startswith(SUMMED_UP)]
+
+
+def summaries(docs=DOCS):
+    """What docs/zh/rungs.md has in Chinese: every rung's line in ladder/rungs.def, and the summary in its file in CUDA, where it has
+    one."""
+    ladder = os.path.join(docs, '..', 'ladder')
+    said = []
+    for name, idea in re.findall(r'(?m)^LADDER_\w+\(\w+, +"([a-z-]+)".*"(.*)"\)$', read(os.path.join(ladder, 'rungs.def'))):
+        said.append(f'{name}: {idea}')
+        files = (os.path.join(ladder, 'cuda', folder, name.replace('-', '_') + '.cu') for folder in ('', 'specimens'))
+        said += [text for path in files if os.path.exists(path) for text in summary(path)]
+    return '\n'.join(said) + '\n'
+
+
+def text_of(name, docs=DOCS, edition=ENGLISH):
+    """What of a text is to be the same in both languages."""
+    return summaries(docs) if (name, edition) == (RUNGS, ENGLISH) else own_text(read(path_of(name, docs, edition)))
+
+
 def stamp(name, docs=DOCS):
     """The first line of a Chinese page for the two texts as they are."""
-    hashes = [hashlib.sha256(own_text(read(path_of(name, docs, edition))).encode()).hexdigest()[:12] for edition in CONTENTS]
+    hashes = [hashlib.sha256(text_of(name, docs, edition).encode()).hexdigest()[:12] for edition in CONTENTS]
     return '<!-- in step: {} {} -->\n'.format(*hashes)
 
 

@@ -5,8 +5,11 @@
 
 So that sentences are looked at again when something is measured anew. Figures themselves are put in by tables.py.
 """
+import json
+import os
 import sys
 
+import chapters
 import tables
 
 MI = 1 << 20
@@ -19,6 +22,14 @@ def seconds(report, name, n, finish=None):
 
 def share(report, name, n):
     return report.own(name, 'f32', n)['of_limit']
+
+
+def share_on(machine, name, n):
+    """The same in CUDA on a machine of docs/results/, by the name of its file."""
+    with open(os.path.join(chapters.DOCS, 'results', machine + '.json'), encoding='utf-8') as file:
+        rows = json.load(file)['rows']
+    return next(row['of_limit'] for row in rows
+                if (row['group'], row['name'], row['language'], row['type'], row['n']) == ('rungs', name, 'cuda', 'f32', n))
 
 
 def gains(report, name, sizes=None):
@@ -248,6 +259,9 @@ CLAIMS = [
      lambda r: near(seconds(r, 'halving', 4 * MI), 30e-6) and near(seconds(r, 'one-launch', 4 * MI), 11e-6)),
     ('interview', 'from 67% to 89% of what can be read', None,
      lambda r: near(share(r, 'warp-reduce', 32 * MI), 0.67) and near(share(r, 'vector-loads', 32 * MI), 0.89)),
+    ('interview', 'on an H200 from 50% to 84%', None,
+     lambda r: abs(share_on('nvidia-h200', 'warp-reduce', 32 * MI) - 0.50) < 0.006 and
+     abs(share_on('nvidia-h200', 'vector-loads', 32 * MI) - 0.84) < 0.006),
 ]
 
 

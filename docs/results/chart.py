@@ -2,7 +2,8 @@
 """Charts the results that docs/results/*.json collect, and lists them in README.md there: python3 docs/results/chart.py [FOLDER]
 
 Each file is what `reduct ladder --submit-file FILE` wrote on some machine. A chart shows f32 sums of the largest number of elements
-that was measured there, a bar per rung and language, as a share of the fastest.
+that was measured there, a bar per rung and language, as a share of the fastest; each with its finish: the rung's
+own, unless another was asked for.
 """
 import json
 import os
@@ -46,13 +47,14 @@ def shown(report):
 def chart(name, report, folder):
     rows = shown(report)
     title = f'Sum of {tables.elements(rows[0]["n"])} f32: bandwidth by rung'
-    d = draw.Drawing(name, title, 'Bars of bandwidth, one per rung and language.', 960, 56 + 22 * len(rows) + 56)
+    d = draw.Drawing(name, title, 'Bars of bandwidth, one per rung and language, each with its finish.', 960, 56 + 22 * len(rows) + 56)
     fastest = min(row['seconds'] for row in rows)
     for i, row in enumerate(rows):
         y = 50 + 22 * i
         d.text(190, y + 13, row['name'], 'end')
         d.text(200, y + 13, row['language'], 'small dim')
-        d.rect(240, y + 2, max(1, 540 * fastest / row['seconds']), 15, 'on', 2)
+        d.text(236, y + 13, row['variant'], 'small dim')
+        d.rect(324, y + 2, max(1, 456 * fastest / row['seconds']), 15, 'on', 2)
         rate = tables.rate(row['n'] * 4 / row['seconds'])
         d.text(792, y + 13, f'{rate} GB/s ± {100 * row["spread"]:.1f}%', 'small')
     d.caption(50 + 22 * len(rows) + 28, f'{device(report)}; {report["facts"].get("date", "")}; {report["facts"].get("program", "")}')

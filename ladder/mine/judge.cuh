@@ -5,7 +5,8 @@
 //     DEVICE time TYPE N ROUNDS      seconds of a run, a sample per round
 //
 // Answers are lines of words between tabs, which ladder/mine.c reads: "check", type, verdict, expected, got, remark;
-// "time", verdict, expected, got, threads, seconds ...; "error", sentence.
+// "time", verdict, expected, got, threads, finish, columns, seconds ..., the finish empty where the task is ROWS and the
+// columns 0 where it is not; "error", sentence.
 //
 // Numbers are chosen so that a float holds every sum of some of them exactly. So the order of additions does not matter,
 // and there is one right answer. Behind the array lie numbers that would show in any result.
@@ -229,6 +230,17 @@ template <typename T> bool check_type(const char *type, size_t most) {
     return worst.is_right;
 }
 
+static std::atomic<bool> queued; // all runs of a sample
+
+// What comes first in the stream: keeps the device from beginning before the host has queued all runs, as a host that takes
+// longer to queue a launch than the device to run it would be what is measured. Not for long, as a stream takes only so many
+// launches.
+static void hold(void *) {
+    using namespace std::chrono;
+    for (auto until = steady_clock::now() + milliseconds(5); !queued && steady_clock::now() < until;)
+        std::this_thread::sleep_for(microseconds(20));
+}
+
 // Copies of the array are read in turn, more than fit in the cache.
 template <typename T> void time_type(size_t n, int rounds) {
     size_t columns = TASK == ROWS ? std::min(n, size_t(1024)) : n;
@@ -248,10 +260,13 @@ template <typename T> void time_type(size_t n, int rounds) {
         float milliseconds;
         CHECK(cudaEventCreate(&begin));
         CHECK(cudaEventCreate(&end));
+        queued = false;
+        CHECK(cudaLaunchHostFunc(nullptr, hold, nullptr));
         CHECK(cudaEventRecord(begin));
         for (int i = 0; i < runs; i++)
             run();
         CHECK(cudaEventRecord(end));
+        queued = true;
         CHECK(cudaEventSynchronize(end));
         CHECK(cudaEventElapsedTime(&milliseconds, begin, end));
         CHECK(cudaEventDestroy(begin));
@@ -266,8 +281,12 @@ template <typename T> void time_type(size_t n, int rounds) {
     bool is_right = at == got.size();
     at = is_right ? 0 : at;
     int runs = int(std::min(std::max(1e-3 / seconds(3), 1.0), 1000.0)); // a sample lasts a millisecond or so
-    printf("time\t%s\t%.9g\t%.9g\t%d", is_right ? "right" : "wrong", double(expected[at]), double(got[at]),
-           int(THREADS));
+    printf("time\t%s\t%.9g\t%.9g\t%d\t%s\t%zu", is_right ? "right" : "wrong", double(expected[at]), double(got[at]),
+           int(THREADS),
+           TASK == ROWS ? ""
+           : PER_THREAD ? "recursive"
+                        : "second-launch",
+           TASK == ROWS ? columns : 0);
     for (int i = 0; i < rounds; i++)
         printf("\t%.9g", seconds(runs));
     printf("\n");

@@ -139,10 +139,11 @@ class Chinese(unittest.TestCase):
         self.assertEqual({name for name in os.listdir(folder) if name.endswith('.md')}, {f'{name}.md' for name in chapters.chapters()})
 
     def test_no_side_has_changed_alone(self):
-        for name in ('page', 'ladder', *chapters.chapters(), *chapters.BESIDE, *chapters.exercises()):
+        for name in ('page', 'ladder', *chapters.chapters(), *chapters.BESIDE, *chapters.exercises(), chapters.RUNGS):
             text = read(chapters.path_of(name, edition=chapters.CHINESE))
             self.assertTrue(text.startswith(chapters.stamp(name)),
-                            f'{name}: one language has changed. Put the same into the other (docs/zh/, web/zh.html and README.zh.md are Chinese), then run '
+                            f'{name}: one language has changed. Put the same into the other (docs/zh/, web/zh.html and README.zh.md are Chinese; of rungs, '
+                            f'ladder/rungs.def and the heads of ladder/cuda/*.cu are English), then run '
                             f'python3 docs/ladder/chapters.py --in-step {name}')
 
     def test_the_same_code_and_places(self):
@@ -186,9 +187,48 @@ class Chinese(unittest.TestCase):
                 chapters.write(path, text.replace('Harris', 'Harry'))
                 self.assertNotEqual(chapters.stamp('halving', docs), before)
 
+    def test_a_changed_summary_is_noticed(self):
+        """Of a rung, in its file or in the list; where lines break and what else stands in the file does not count."""
+        with tempfile.TemporaryDirectory() as folder:
+            docs, ladder = os.path.join(folder, 'docs'), os.path.join(folder, 'ladder')
+            shutil.copytree(os.path.join(DOCS, '..', 'ladder', 'cuda'), os.path.join(ladder, 'cuda'))
+            shutil.copy(os.path.join(DOCS, '..', 'ladder', 'rungs.def'), ladder)
+            os.makedirs(os.path.join(docs, 'zh'))
+            shutil.copy(os.path.join(DOCS, 'zh', 'rungs.md'), os.path.join(docs, 'zh'))
+            before = chapters.stamp(chapters.RUNGS, docs)
+            for path, said, other, counts in (('ladder/cuda/halving.cu', 'What it fixes: ', 'What it fixes: not ', True),
+                                              ('ladder/cuda/cluster.cu', 'When it loses: ', 'When it loses: not ', True),
+                                              ('ladder/cuda/specimens/last_warp_implicit.cu', 'The mistake: ', 'The mistake: not ', True),
+                                              ('ladder/rungs.def', '"several rows', '"two rows', True),
+                                              ('docs/zh/rungs.md', '想法', '主意', True),
+                                              ('ladder/cuda/halving.cu', 'What it fixes: ', 'What it fixes:\n// ', False),
+                                              ('ladder/cuda/halving.cu', 'Elsewhere: ', 'Elsewhere: not ', False)):
+                path = os.path.join(folder, path)
+                text = read(path)
+                self.assertIn(said, text)
+                chapters.write(path, text.replace(said, other))
+                self.assertEqual(chapters.stamp(chapters.RUNGS, docs) != before, counts, f'{path}: {other}')
+                chapters.write(path, text)
+
+    def test_summaries_are_found(self):
+        """At the head of every rung's file; there is none below the first for it to be better than, and the library's has no file."""
+        for name, rung in lists.RUNGS['gpu'].items():
+            begins = [f'Rung {name}', 'Idea', 'What it fixes', 'When it loses']
+            if name == 'global-halving':
+                begins.remove('What it fixes')
+            if rung['specimen']:
+                begins = [f'Specimen {name}', 'The mistake']
+            path = os.path.join(DOCS, '..', 'ladder', 'cuda', 'specimens' if rung['specimen'] else '', name.replace('-', '_') + '.cu')
+            if name != 'exact':
+                self.assertEqual([text.split(':')[0] for text in chapters.summary(path)], begins)
+                self.assertIn('\n'.join(chapters.summary(path)), chapters.summaries())
+
     def test_rungs_and_terms(self):
-        """Every rung, its file's three sentences in Chinese; the terms of the tutorial."""
+        """Every rung, its file's three sentences in Chinese; the terms of the tutorial, the same in both languages."""
         rungs, glossary = (read(DOCS, 'zh', name) for name in ('rungs.md', 'glossary.md'))
+        terms, in_chinese = (re.findall(r'(?m)^\| (.+?) \| ', text)[1:] for text in (read(DOCS, 'glossary.md'), glossary))
+        self.assertEqual(terms, in_chinese)
+        self.assertEqual(terms, sorted(terms, key=str.lower))
         for name, rung in lists.RUNGS['gpu'].items():
             self.assertIn(f'| [`{name}`](ladder/{name}.md) |', rungs)
         for name in lists.RUNGS['cpu']:

@@ -98,6 +98,35 @@ static void mine_has_its_place(void **state) {
     report_destroy(r);
 }
 
+/* Among rungs that are launched again, as it is, where there are any; with their finishes in any case. */
+static void mine_has_its_place_among_its_like(void **state) {
+    (void)state;
+    report_row rows[] = {timed("rungs", "slow", REDUCT_F32, 1000, 8), timed("rungs", "middle", REDUCT_F32, 1000, 4),
+                         timed("rungs", "fast", REDUCT_F32, 1000, 2)};
+    const struct {
+        double seconds;
+        const char *finishes[3], *note;
+    } cases[] = {{3,
+                  {"recursive", "last-block", "second-launch"},
+                  "faster than slow (recursive), slower than fast (second-launch)"},
+                 {1,
+                  {"recursive", "second-launch", "last-block"},
+                  "faster than all that are launched again, by time next to middle (second-launch)"},
+                 {3, {"atomic", "last-block", "host"}, "faster than middle (last-block), slower than fast (host)"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        report *r = report_create("", "");
+        for (size_t k = 0; k < 3; k++) {
+            snprintf(rows[k].variant, sizeof rows[k].variant, "%s", cases[i].finishes[k]);
+            report_add_row(r, &rows[k]);
+        }
+        report_row mine = timed("rungs", "mine", REDUCT_F32, 1000, cases[i].seconds);
+        snprintf(mine.variant, sizeof mine.variant, "recursive");
+        ladder_mine_place(&mine, r);
+        assert_string_equal(mine.note, cases[i].note);
+        report_destroy(r);
+    }
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Names
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -531,6 +560,7 @@ int main(void) {
         cmocka_unit_test(passes_at_exact_powers),
         cmocka_unit_test(passes_without_a_group),
         cmocka_unit_test(mine_has_its_place),
+        cmocka_unit_test(mine_has_its_place_among_its_like),
         cmocka_unit_test(finishes_have_names),
         cmocka_unit_test(rungs_have_names_of_their_own),
         cmocka_unit_test(data_and_their_sums),

@@ -88,9 +88,21 @@ class Command(unittest.TestCase):
         self.assertEqual([row['variant'] for row in checked],
                          ['i32, many sizes', 'f32, many sizes', 'f64, many sizes', 'racecheck', 'memcheck'])
         timed = [row for row in rows(result) if row['group'] == 'rungs']
-        self.assertEqual([(row['name'], row['type'], row['n'], row['block'], row['verdict']) for row in timed],
-                         [('mine', kind, 3000, 256, 'right') for kind in ('i32', 'f32', 'f64')])
+        self.assertEqual([(row['name'], row['variant'], row['type'], row['n'], row['block'], row['verdict']) for row in timed],
+                         [('mine', 'recursive', kind, 3000, 256, 'right') for kind in ('i32', 'f32', 'f64')])
         self.assertGreater(timed[0]['seconds'], 0)
+
+    def test_a_fixed_grid_is_launched_twice(self):
+        result = ladder(os.path.join(EXERCISES, 'beat-a-rung', 'answer.cu'), '--json')
+        self.assertEqual([row['variant'] for row in rows(result) if row['group'] == 'rungs'], ['second-launch'])
+
+    def test_sums_of_rows_stand_apart(self):
+        result = ladder(os.path.join(EXERCISES, 'rows', 'answer.cu'), '--json')
+        self.assertEqual(result.returncode, 0)
+        row = rows(result)[-1]
+        self.assertEqual((row['group'], row['variant'], row['n'], row['bytes']), ('rows of 1024', 'sums of rows', 2048, 8192))
+        self.assertEqual(row['note'], "not ranked: its rungs are those of 'reduct ladder rows --n 2048 --columns 1024'")
+        self.assertGreater(row['bytes_per_second'], 0)
 
     def test_the_sanitizer_is_asked(self):
         tool = '#!/bin/sh\necho "========= COMPUTE-SANITIZER"\necho "========= Error: Race reported at line 7"\nexit 9\n'

@@ -53,6 +53,12 @@ class Rungs(unittest.TestCase):
         self.assertLessEqual(rows[-1]['ulp'], 0.5)
         self.assertEqual(rows[0]['speedup'], 1)
 
+    def test_speed_ups_across_finishes_are_told(self):
+        """Where each rung has its own; not where they are alike, or every one is shown."""
+        for options, told in (((), True), (('--finish', 'second-launch'), False), (('--rung', 'halving'), False), (('--finish', 'all'), False)):
+            facts = report('--device', 'vulkan:0', '--n', '1000', '--rounds', '1', *options)['facts']
+            self.assertEqual('each rung with its own finish; --finish second-launch' in facts.get('speed-up', ''), told, options)
+
     def test_rows(self):
         """The ladder of rows, whose last rung is CUDA's alone."""
         rows = report('rows', '--device', 'vulkan:0', '--n', '10000', '--columns', '8,1000', '--rounds', '1')['rows']

@@ -89,6 +89,8 @@ const PHRASES = {
         '每行一个和，在 column-tiles 里每列一个和：全部核对，每级显示最差的一个。不同的数字',
     'Errors are distances from the exact value, in units in the last place of an f32 (ulp); the correctly rounded sum has half an ulp at most.':
         '误差是与精确值的距离，以 f32 的最后一位为单位（ulp）；正确舍入的和至多差半个 ulp。',
+    'Speed-ups on the GPU are over the first rung, each rung with its own finish; the finish second-launch sets like beside like.':
+        'GPU 上的倍数是比第一级，每级用自己的收尾；收尾选 second-launch 时才是同类相比。',
     'The tutorial’s times (10 Mi floats) hold everything that its page did around the kernel.':
         '教程的时间（10 Mi 个浮点数）包含它的网页在核函数前后所做的一切。',
     /* the chart */
@@ -119,6 +121,12 @@ const PHRASES = {
     waits: '等待',
     'workgroup memory': '工作组内存',
     input: '输入',
+    'whole numbers': '整数',
+    'large whole numbers': '大的整数',
+    fractions: '分数',
+    'negative numbers alone': '全是负数',
+    'nothing but -FLT_MAX': '全是 -FLT_MAX',
+    'nothing but -infinity': '全是负无穷',
     'Right.': '正确。',
     'Wrong.': '错误。',
     /* files */
@@ -199,8 +207,12 @@ const PATTERNS = [
     [/^thread (\d+) waits here for thread (\d+), which has ended$/, '线程 $1 在这里等待线程 $2，而它已经结束'],
     [/^(\d+) arrays, three orders of threads each: right, and no races\.$/, '$1 个数组，每个用三种线程次序：正确，没有竞争。'],
     [/^(Right, but )?(\d+) barriers for (\d+) elements; the start has (\d+)\.( Half of them would do\.)?$/, (_, but, now, n, before) => `${but ? '正确，但' : ''} ${n} 个元素用了 ${now} 道屏障；开始时是 ${before} 道。${but ? '一半就够了。' : ''}`.trim()],
-    [/^row (\d+) of (\d+) rows of (\d+): expected (.*), got (.*)\.$/, '$2 行、每行 $3 个，第 $1 行：应为 $4，得到 $5。'],
-    [/^(\d+) elements: expected (.*), got (.*)\.$/, '$1 个元素：应为 $2，得到 $3。'],
+    [
+        /^row (\d+) of (\d+) rows of (\d+), (.*): expected (.*), got (.*)\.$/,
+        (_, row, rows, columns, what, right, got) => `${rows} 行、每行 ${columns} 个（${say(what)}），第 ${row} 行：应为 ${right}，得到 ${got}。`,
+    ],
+    [/^(\d+) elements?, (.*): expected (.*), got (.*)\.$/, (_, n, what, right, got) => `${n} 个元素（${say(what)}）：应为 ${right}，得到 ${got}。`],
+    [/^(.*) is more than an f32 holds$/, '$1 超出 f32 的范围'],
     [/^expected '(.*)', found '(.*)'$/, '应为 $1，实际是 $2'],
     [/^expected (?:a name|a number or a name|an assignment|a function .*), found '(.*)'$/, '这里不能是 $1'],
     [/^'(.*)' is not declared here$/, '$1 在这里没有声明'],

@@ -91,6 +91,14 @@ export function target({ expected: { value, rounded, bits }, type }) {
     return { exact: plain(value), rounded: shortest(rounded, type), bits: bits?.sum.bits ?? null };
 }
 
+/* Where rungs are compared across finishes. */
+function acrossFinishes({ rows, finish, columns, applications }) {
+    const timed = rows.filter(row => row.device === 'gpu' && row.seconds && !row.specimen);
+    return !columns && !applications && finish === 'own' && new Set(timed.map(row => row.finish)).size > 1
+        ? 'Speed-ups on the GPU are over the first rung, each rung with its own finish; the finish second-launch sets like beside like.'
+        : '';
+}
+
 /* What one has to know to read the table. */
 export function note(report) {
     const all = bytes(4 * report.n * report.copies);
@@ -101,6 +109,7 @@ export function note(report) {
         report.type === 'f32'
             ? 'Errors are distances from the exact value, in units in the last place of an f32 (ulp); the correctly rounded sum has half an ulp at most.'
             : '',
+        acrossFinishes(report),
         report.columns || report.applications ? '' : 'The tutorial’s times (10 Mi floats) hold everything that its page did around the kernel.',
     ].join(' ');
 }
@@ -132,5 +141,6 @@ export function markdown(report) {
             lines.push(`| ${operator} | ${gpu} | ${wasm} | ${same ? 'same bits' : 'DIFFERENT'} |`),
         );
     }
+    if (acrossFinishes(report)) lines.push('', acrossFinishes(report));
     return `${lines.join('\n')}\n\n${report.date}, ${report.browser}\n`;
 }

@@ -3,8 +3,9 @@
  * them writing, are a race, whether or not it did harm.
  *
  * What it knows: one entry point and functions; arrays in var<workgroup>; let, var, if, for, while, assignments; barriers; and
- * what ladder/wgsl/rung.wgsl offers: me.tid, size, shape, input, load(), group(), groups(), deliver(). Numbers are integers
- * that do not wrap. What is not known is an error with its line. */
+ * what ladder/wgsl/rung.wgsl offers: me.tid, size, shape, input, load(), group(), groups(), deliver(). Numbers are
+ * JavaScript's: whole ones do not wrap, sums of fractions are not rounded, and a division drops the fraction. What is not known is an
+ * error with its line. */
 
 export class ProgramError extends Error {
     constructor(line, message) {
@@ -18,7 +19,7 @@ export class ProgramError extends Error {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 const TOKEN =
-    /(\s+|\/\/[^\n]*)|([A-Za-z_]\w*)|(0x[0-9a-fA-F]+|\d+(?:\.\d*)?)[iufh]?|(<<=|>>=|&&|\|\||<<|>>|[-+*/%&|^=<>!]=|\+\+|--|->|[-+*/%&|^~!=<>()[\]{}.,:;@])/y;
+    /(\s+|\/\/[^\n]*)|([A-Za-z_]\w*)|(0[xX][\da-fA-F]+(?:\.[\da-fA-F]*)?(?:[pP][-+]?\d+)?|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?)[iufh]?|(<<=|>>=|&&|\|\||<<|>>|[-+*/%&|^=<>!]=|\+\+|--|->|[-+*/%&|^~!=<>()[\]{}.,:;@])/y;
 
 function tokens(text) {
     const found = [];
@@ -35,6 +36,19 @@ function tokens(text) {
     }
     found.push({ line, text: 'the end of the text', end: true });
     return found;
+}
+
+/* The value of digits; of those of a float, as an f32 holds it. */
+function numberOf(text, line) {
+    const [, whole, part = '', exponent] = text.match(/^0x([\da-f]+)\.?([\da-f]*)(?:p(.*))?$/i) ?? [];
+    const value =
+        whole === undefined
+            ? Number(text)
+            : parseInt(whole + part, 16) * 2 ** (Number(exponent ?? 0) - 4 * part.length);
+    const isFloat = text.includes('.') || exponent !== undefined || (whole === undefined && /e/i.test(text));
+    if (isFloat && !Number.isFinite(Math.fround(value)))
+        throw new ProgramError(line, `${text} is more than an f32 holds`);
+    return isFloat ? Math.fround(value) : value;
 }
 
 /* From loosest to tightest. */
@@ -269,7 +283,7 @@ class Parser {
         }
         if (digits) {
             this.at++;
-            return { kind: 'number', line, value: Number(text) };
+            return { kind: 'number', line, value: numberOf(text, line) };
         }
         if (!name) throw new ProgramError(line, `expected a number or a name, found '${text}'`);
         this.at++;
@@ -325,9 +339,9 @@ const OPERATORS = {
 
 const FUNCTIONS = {
     number: x => x,
-    u32: x => Number(x),
-    i32: x => Number(x),
-    f32: x => Number(x),
+    u32: x => Math.trunc(x),
+    i32: x => Math.trunc(x),
+    f32: x => Math.fround(x),
     min: Math.min,
     max: Math.max,
     abs: Math.abs,
@@ -699,11 +713,29 @@ const MATRICES = [
     [4, 64],
 ];
 
+/* What arrays are made of. An i32 holds every sum of the whole numbers, an f32 every sum of the fractions, so that the order of
+ * additions does not matter; f32 does not hold all those of large numbers. Whatever stands in for a number that is not there must not
+ * be larger than any: -infinity is smaller than -FLT_MAX, the lowest that is finite. */
+const FLT_MAX = 2 ** 128 - 2 ** 104;
+const FOR_SUMS = [
+    { what: 'whole numbers', number: draw => draw(100) - 50 },
+    { what: 'large whole numbers', number: draw => draw(2 ** 22) - 2 ** 21 },
+    { what: 'fractions', number: draw => (draw(800) - 400) / 8 },
+];
+const FOR_MAXIMA = [
+    { what: 'whole numbers', number: draw => draw(100) - 50 },
+    { what: 'negative numbers alone', number: draw => -1 - draw(1000) },
+    { what: 'nothing but -FLT_MAX', number: () => -FLT_MAX },
+    { what: 'nothing but -infinity', number: () => -Infinity },
+];
+
 function cases(task) {
-    if (task === 'rows')
-        return MATRICES.map(([rows, columns]) => ({ rows, columns, n: rows * columns, negative: false }));
-    const kinds = task === 'maximum' ? [false, true] : [false];
-    return SIZES.flatMap(n => kinds.map(negative => ({ n, negative })));
+    const shapes =
+        task === 'rows'
+            ? MATRICES.map(([rows, columns]) => ({ rows, columns, n: rows * columns }))
+            : SIZES.map(n => ({ n }));
+    const kinds = task === 'maximum' ? FOR_MAXIMA : FOR_SUMS;
+    return shapes.flatMap(shape => kinds.map(kind => ({ ...shape, ...kind })));
 }
 
 const total = numbers => numbers.reduce((a, b) => a + b, 0);
@@ -716,8 +748,8 @@ function expected(task, numbers, { rows, columns }) {
 
 function judgeCase(program, one, draw, found) {
     const { task } = program.settings;
-    const { n, rows, columns, negative } = one;
-    const numbers = Array.from({ length: n }, () => (negative ? -1 - draw(100) : draw(100) - 50));
+    const { n, rows, columns } = one;
+    const numbers = Array.from({ length: n }, () => one.number(draw));
     const got =
         task === 'rows'
             ? launch(program, { input: numbers, shape: { n, rows, columns }, groups: rows, draw, found })
@@ -725,8 +757,8 @@ function judgeCase(program, one, draw, found) {
     const right = expected(task, numbers, one);
     const wrong = right.findIndex((value, i) => value !== got[i]);
     if (wrong < 0) return null;
-    const what = task === 'rows' ? `row ${wrong} of ${rows} rows of ${columns}` : `${n} elements`;
-    return `${what}: expected ${right[wrong]}, got ${got[wrong] ?? 'nothing'}.`;
+    const what = task === 'rows' ? `row ${wrong} of ${rows} rows of ${columns}` : `${n} element${n === 1 ? '' : 's'}`;
+    return `${what}, ${one.what}: expected ${right[wrong]}, got ${got[wrong] ?? 'nothing'}.`;
 }
 
 /* Barriers for each element of an array of this many. */

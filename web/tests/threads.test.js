@@ -108,6 +108,76 @@ test('what is wrong is said with its line', () => {
     assert.throws(() => parse('fn rung() {}'), ProgramError);
 });
 
+/* A maximum that takes this for a number that is not there. */
+const maximumFrom = identity =>
+    kernel(`    let i = group(me) * size + me.tid;
+    var largest = number(${identity});
+    if (i < shape.n) { largest = input[i]; }
+    tile[me.tid] = largest;
+    workgroupBarrier();
+    for (var s = size / 2; s > 0; s /= 2) {
+        if (me.tid < s) { tile[me.tid] = max(tile[me.tid], tile[me.tid + s]); }
+        workgroupBarrier();
+    }
+    deliver(tile[0], me);`);
+
+test('the identity of a maximum is larger than nothing', () => {
+    const start = read('exercises/maximum/start.wgsl');
+    const cases = {
+        '0': /whole numbers: expected -\d+, got 0/,
+        '-200': /negative numbers alone: expected -\d+, got -200/,
+        '-2147483648': /nothing but -FLT_MAX: .* got -2147483648/,
+        '-1e30': /nothing but -FLT_MAX/,
+        '-3.402823466e+38f': /nothing but -infinity: expected -Infinity, got -3.4028234663852886e\+38/,
+        '-0x1.fffffep+127': /nothing but -infinity/,
+        '-1e39': /line 5: 1e39 is more than an f32 holds/,
+        '-1 / (me.tid - me.tid)': /line 5: a division by 0/,
+    };
+    for (const [identity, message] of Object.entries(cases)) {
+        const found = judge(maximumFrom(identity), start);
+        assert.equal(found.verdict, 'wrong', identity);
+        assert.match(found.message, message, identity);
+    }
+    assert.equal(judge(maximumFrom('input[0]'), start).verdict, 'right');
+});
+
+/* The page's words in Chinese, as on its Chinese side. */
+async function inChinese() {
+    globalThis.document = { documentElement: { lang: 'zh' } };
+    globalThis.MutationObserver = class {
+        observe() {}
+    };
+    const made = await import('../page/chinese.js?zh');
+    delete globalThis.document;
+    delete globalThis.MutationObserver;
+    return made;
+}
+
+test('what the judge says is there in Chinese', async () => {
+    const { say, missed } = await inChinese();
+    const start = read('exercises/maximum/start.wgsl');
+    const found = ['0', '-200', '-1e30', '-3.4e38', '-1e39', 'input[0]'].map(identity =>
+        judge(maximumFrom(identity), start),
+    );
+    const rows = read('exercises/rows/answer.wgsl');
+    const wrongRows = ['shape.columns + 1', 'me.tid', 'shape.columns - 1'].map(at =>
+        judge(rows.replace('shape.columns + i', `shape.columns + ${at}`), rows),
+    );
+    for (const { message } of [...found, ...wrongRows, judge(halving.replace('me.tid < s', 'me.tid < 1'))])
+        assert.doesNotMatch(say(message), /[a-z]{2,} [a-z]{2,}/i, message);
+    assert.equal(say('16 elements, nothing but -infinity: expected -Infinity, got -1.'), '16 个元素（全是负无穷）：应为 -Infinity，得到 -1。');
+    assert.deepEqual([...missed], []);
+});
+
+test('a sum is one of every type', () => {
+    const through = type => halving.replace(/load\((.*)\);/, `number(${type}(load($1)));`);
+    assert.notEqual(through('i32'), halving);
+    assert.match(judge(through('i32')).message, /^1 element, fractions: expected/);
+    const inFloats = halving.replace('deliver(tile[0], me)', 'deliver(f32(tile[0]), me)');
+    assert.match(judge(inFloats).message, /^\d+ elements, large whole numbers: expected/);
+    assert.equal(judge(halving).verdict, 'right');
+});
+
 test('arithmetic is that of whole numbers', () => {
     const values = {
         '7 / 2': 3,
@@ -118,6 +188,14 @@ test('arithmetic is that of whole numbers', () => {
         '-3 + 5': 2,
         '0x10': 16,
         '4u': 4,
+        '0xFF': 255,
+        '0xffi': 255,
+        '1.5e1': 15,
+        '25E-1f': 2.5,
+        '0x1.8p+1': 3,
+        '0xe+1': 15,
+        '0.1 == f32(0.1)': true,
+        'i32(-2.5)': -2,
         'max(2, min(9, 5))': 5,
         'select(1, 2, 3 > 2 && !(1 >= 2))': 2,
     };
