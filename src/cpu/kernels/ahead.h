@@ -1,21 +1,19 @@
-/* Asking for lines of the cache before they are read: into the first level those that lie AHEAD, and where so much of the array comes
- * that it is in no cache, into the second level those that lie FAR_AHEAD. A verified sum has too many instructions per line for the
- * processor to look far enough ahead by itself.
+/* Asking for lines of the cache before they are read. A verified sum has too many instructions per line for the processor to look far
+ * enough ahead by itself.
  *
  * Nothing beyond the array is asked for: where no memory is, the processor looks for it in vain each time, which took a variance of
  * 4096 doubles 64 us instead of 12. To see that for each line takes twice the time of the sum itself where the data are in a cache,
- * so a block has two parts: the first asks for what lies AHEAD, the second, whose lines have been asked for, for nothing new. Lines
- * that lie far ahead are worth a tenth where the array comes from memory and one thread reads it, and cost a third where it is in the
- * second level; a test in the loop costs as much, so that blocks with and without are compiled apart.
+ * so a block has two parts: the first asks for what lies AHEAD, the second, whose lines have been asked for, for nothing new. What is
+ * 16 KiB away is not asked for, to come into the second level: that is worth a tenth at most, where one thread reads memory, makes
+ * variances slower there, and sums of what is in that level a third slower.
  *
- * Instruction sets define READ_AHEAD(at, ahead): asks for the line that lies so many bytes behind `at`; and
- * READ_LINES_AHEAD(at, ahead, far), which asks for the one FAR_AHEAD besides, if `far`, a constant, says so. */
+ * Instruction sets define READ_AHEAD(at, ahead): asks for the line that lies so many bytes behind `at`. */
 #ifndef RD_AHEAD_H
 #define RD_AHEAD_H
 
 #include <stddef.h>
 
-enum { AHEAD = 2048, FAR_AHEAD = 16384, BEYOND_CACHES = 1 << 26 };
+enum { AHEAD = 2048 };
 
 /* How many of n elements have AHEAD more bytes behind them, in whole steps; so many bytes come after them. */
 static inline size_t count_ahead(size_t n, size_t step, size_t bytes, size_t after) {

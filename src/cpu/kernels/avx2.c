@@ -43,7 +43,7 @@ static inline __attribute__((always_inline)) __m256d round_quietly(__m256d x) {
 /* One block in `slices` slices, a constant. The rest is formed by a fused multiply-add because AMD's processors have units for
  * these beside those for additions, which are busy. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
-                                                            reduct_type element, bool absolute, bool far) {
+                                                            reduct_type element, bool absolute) {
     const __m256d sign = _mm256_set1_pd(-0.0);
     __m256d S[RD_SLICES][VECTORS], factor[RD_SLICES];
     for (int k = 0; k < slices; k++) {
@@ -58,7 +58,7 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
 #pragma GCC unroll 4
         for (size_t j = 0; j < VECTORS; j++, at += 4 * size_of(element)) {
             if (j * 4 * size_of(element) % 64 == 0)
-                READ_LINES_AHEAD(at, ahead, far);
+                READ_AHEAD(at, ahead);
             __m256d rest = (__m256d)load_doubles(at, element);
             if (absolute)
                 rest = _mm256_andnot_pd(sign, rest);

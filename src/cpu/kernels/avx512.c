@@ -64,7 +64,7 @@ static inline __attribute__((always_inline)) __m512d multiply_quietly(__m512d a,
 
 /* One block in `slices` slices, a constant: S takes the high part of a term, T the high part of the rest, and so on. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
-                                                            reduct_type element, bool absolute, bool far) {
+                                                            reduct_type element, bool absolute) {
     __m512d S[RD_SLICES][VECTORS];
     for (int k = 0; k < slices; k++)
         for (int j = 0; j < VECTORS; j++) {
@@ -77,7 +77,7 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
 #pragma GCC unroll 4
         for (size_t j = 0; j < VECTORS; j++, at += 8 * size_of(element)) {
             if ((j + 1) * 8 * size_of(element) % 64 == 0)
-                READ_LINES_AHEAD(at, ahead, far);
+                READ_AHEAD(at, ahead);
             __m512d rest = (__m512d)load_doubles(at, element);
             if (absolute)
                 rest = _mm512_abs_pd(rest);
@@ -108,7 +108,7 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
 #define HAS_PRODUCT_BLOCK
 static inline __attribute__((always_inline)) bool add_product_block(struct rd_window *w, struct rd_window *errors,
                                                                     const void *x, const void *y, size_t n,
-                                                                    reduct_type element, bool square, bool far) {
+                                                                    reduct_type element, bool square) {
     struct rd_window *const windows[2] = {w, errors};
     const int used = element == REDUCT_F64 ? 2 : 1;
     const size_t bytes = size_of(element);
@@ -125,9 +125,9 @@ static inline __attribute__((always_inline)) bool add_product_block(struct rd_wi
 #pragma GCC unroll 4
     for (size_t j = 0; j < VECTORS; j++, of_x += 8 * bytes, of_y += 8 * bytes) {
         if ((j + 1) * 8 * bytes % 64 == 0) {
-            READ_LINES_AHEAD(of_x, ahead, far);
+            READ_AHEAD(of_x, ahead);
             if (!square)
-                READ_LINES_AHEAD(of_y, ahead, far);
+                READ_AHEAD(of_y, ahead);
         }
         const __m512d a = (__m512d)load_doubles(of_x, element), b = square ? a : (__m512d)load_doubles(of_y, element);
         __m512d part[2];

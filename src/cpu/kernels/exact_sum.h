@@ -26,21 +26,15 @@ static void window_give_up(struct rd_window *w, size_t n) {
     w->added = n;
 }
 
-/* Constants for every parameter, so that each variant is compiled by itself; with lines that are asked for far ahead those alone that read
- * memory faster than they would compute. */
+/* Constants for every parameter, so that each variant is compiled by itself. */
 static bool window_block(struct rd_window *w, const void *x, size_t n, reduct_type element, bool absolute) {
-    const bool far = w->after >= BEYOND_CACHES && !absolute;
-#define OF(element, slices, far)                                                                                       \
-    (absolute ? add_block(w, x, n, slices, element, true, false) : add_block(w, x, n, slices, element, false, far))
+#define OF(element, slices)                                                                                            \
+    (absolute ? add_block(w, x, n, slices, element, true) : add_block(w, x, n, slices, element, false))
 #define VARIANTS(slices)                                                                                               \
-    (element == REDUCT_F64   ? OF(REDUCT_F64, slices, false)                                                           \
-     : element == REDUCT_F32 ? OF(REDUCT_F32, slices, false)                                                           \
-     : element == REDUCT_F16 ? OF(REDUCT_F16, slices, false)                                                           \
-                             : OF(REDUCT_BF16, slices, false))
-    if (far && element == REDUCT_F64 && w->level == 2)
-        return OF(REDUCT_F64, 2, true);
-    if (far && element == REDUCT_F32 && w->level == 1)
-        return OF(REDUCT_F32, 1, true);
+    (element == REDUCT_F64   ? OF(REDUCT_F64, slices)                                                                  \
+     : element == REDUCT_F32 ? OF(REDUCT_F32, slices)                                                                  \
+     : element == REDUCT_F16 ? OF(REDUCT_F16, slices)                                                                  \
+                             : OF(REDUCT_BF16, slices))
     return w->level == 1 ? VARIANTS(1) : w->level == 2 ? VARIANTS(2) : VARIANTS(3);
 #undef VARIANTS
 #undef OF
@@ -255,31 +249,22 @@ static __attribute__((noinline)) void add_far_errors(struct rd_sum *sum, const d
  * many may be added one by one. */
 enum { FAR_PIECE = 2 * RD_LANES, FAR_PIECES = 3 };
 
-#ifdef HAS_PRODUCT_BLOCK
-/* Constants as for window_block(). */
-static bool product_block(struct rd_window *w, struct rd_window *errors, const void *x, const void *y, size_t n,
-                          reduct_type element) {
-    const bool square = x == y, far = w->after >= BEYOND_CACHES;
-#define OF(element, far)                                                                                               \
-    (square ? add_product_block(w, errors, x, x, n, element, true, far)                                                \
-            : add_product_block(w, errors, x, y, n, element, false, far))
-    if (element == REDUCT_F64)
-        return far ? OF(REDUCT_F64, true) : OF(REDUCT_F64, false);
-    return element == REDUCT_F32   ? OF(REDUCT_F32, false)
-           : element == REDUCT_F16 ? OF(REDUCT_F16, false)
-                                   : OF(REDUCT_BF16, false);
-#undef OF
-}
-#endif
-
 /* Adds products, and the rounding errors of those of doubles, in one go where two slices hold each, as they mostly do. */
 static bool products_try(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y, size_t n,
                          reduct_type element) {
 #ifdef HAS_PRODUCT_BLOCK
     struct rd_window *errors = &s->errors;
     const bool wide = element == REDUCT_F64;
-    if (w->level != 2 || (wide && errors->level != 2) || !product_block(w, errors, x, y, n, element))
+#define OF(errors, element)                                                                                            \
+    (x == y ? add_product_block(w, errors, x, x, n, element, true)                                                     \
+            : add_product_block(w, errors, x, y, n, element, false))
+    if (w->level != 2 || (wide && errors->level != 2) ||
+        !(wide                    ? OF(errors, REDUCT_F64)
+          : element == REDUCT_F32 ? OF(NULL, REDUCT_F32)
+          : element == REDUCT_F16 ? OF(NULL, REDUCT_F16)
+                                  : OF(NULL, REDUCT_BF16)))
         return false;
+#undef OF
     window_count(w, n);
     if (wide)
         window_count(errors, n);

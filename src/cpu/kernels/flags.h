@@ -48,14 +48,8 @@ flush_lanes(struct rd_window *w, int log2_lanes, bool (*sum_lanes)(const struct 
     }
 }
 
-/* Macros, because GCC drops calls of functions that do nothing but this. */
+/* A macro, because GCC drops calls of functions that do nothing but this. */
 #define READ_AHEAD(at, ahead) _mm_prefetch((const char *)(at) + (ahead), _MM_HINT_T0)
-#define READ_LINES_AHEAD(at, ahead, far)                                                                               \
-    do {                                                                                                               \
-        if (far)                                                                                                       \
-            _mm_prefetch((const char *)(at) + FAR_AHEAD, _MM_HINT_T1);                                                 \
-        READ_AHEAD(at, ahead);                                                                                         \
-    } while (0)
 
 /* Two slices of trials: what lanes of the first one start from; what terms are, and sums have to be, multiplied by. */
 struct trial_slices {

@@ -59,8 +59,7 @@ static bool window_open(struct rd_window *w, int level, int e, bool negative) {
 
 /* One block in `slices` slices, a constant. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
-                                                            reduct_type element, bool absolute, bool far) {
-    (void)far;
+                                                            reduct_type element, bool absolute) {
     double slice[RD_SLICES][LANES];
     uint64_t strayed[RD_SLICES][LANES] = {{0}}, remains[LANES] = {0};
     for (int k = 0; k < slices; k++)

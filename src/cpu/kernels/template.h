@@ -7,16 +7,15 @@
  *   window_open(w, level, e, negative)
  *       sets w->level and prepares so many slices for terms below 2^(e + 1) in magnitude, most of them negative or not;
  *       false if exponents do not reach that far
- *   add_block(w, x, n, slices, element, absolute, far)
+ *   add_block(w, x, n, slices, element, absolute)
  *       always inline; adds to so many slices n elements of a floating-point type, n a multiple of RD_LANES, or
- *       their absolute values; true if that was exact, otherwise `w` is as it was. No NaN or infinity passes as exact. far: lines
- *       are asked for far ahead (cpu/kernels/ahead.h)
+ *       their absolute values; true if that was exact, otherwise `w` is as it was. No NaN or infinity passes as exact
  *   window_flush(w)
  *       brings the slices home to w->sum; the window stays open, holding zero
  *   multiply_exactly(x, y, n, product, error)
  *       product[i] + error[i] = x[i] * y[i], n a multiple of RD_LANES, product and error aligned to 64 bytes; false if
  *       one of these might not hold, or a product is not finite
- *   add_product_block(w, errors, x, y, n, element, square, far)
+ *   add_product_block(w, errors, x, y, n, element, square)
  *       optional, with HAS_PRODUCT_BLOCK: adds products, squares where `y` is `x`, to two slices of a window, and the rounding errors
  *       of those of doubles to two of another; as add_block()
  *   brief(x, n, element, absolute, high, low)
