@@ -356,26 +356,52 @@ static void add_widened_products(struct rd_scratch *s, struct rd_window *w, cons
         add_far_products(s, w->sum, x, y, n);
 }
 
-/* Adds the products of elements narrower than f64, exact as doubles, to a window. Returns y as doubles of which everything is finite,
- * or null where everything was. */
-ALWAYS_INLINE const double *add_narrow_products(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y,
-                                                size_t n, reduct_type element) {
+/* Adds the products of elements narrower than f64, exact as doubles, if the window is open and can hold them. */
+ALWAYS_INLINE bool narrow_products_try(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y,
+                                       size_t n, reduct_type element) {
     const size_t bytes = size_of(element);
     if (products_try(s, w, x, y, n, element))
-        return NULL;
-    if (w->level != RD_BINNED) {
-        for (size_t i = 0; i < n; i += IN_VECTOR) {
-            doubles product =
-                load_doubles((const char *)x + i * bytes, element) * load_doubles((const char *)y + i * bytes, element);
-            memcpy(s->product[0] + i, &product, sizeof product);
-        }
-        if (window_try(w, s->product[0], n, REDUCT_F64, false))
-            return NULL;
+        return true;
+    if (w->level == RD_BINNED)
+        return false;
+    for (size_t i = 0; i < n; i += IN_VECTOR) {
+        doubles product =
+            load_doubles((const char *)x + i * bytes, element) * load_doubles((const char *)y + i * bytes, element);
+        memcpy(s->product[0] + i, &product, sizeof product);
     }
-    widen(x, n, element, s->clean[0]);
+    return window_try(w, s->product[0], n, REDUCT_F64, false);
+}
+
+/* Adds those of a block that a window of two slices could not hold, in pieces. Returns of how many pairs: all of these are finite. */
+static size_t add_narrow_pieces(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y, size_t n,
+                                reduct_type element) {
+    size_t done = 0, far = 0;
+    for (size_t some; w->level == 2 && done < n; done += some) {
+        const char *a = (const char *)x + done * size_of(element), *b = (const char *)y + done * size_of(element);
+        some = n - done < FAR_PIECE ? n - done : FAR_PIECE;
+        if (narrow_products_try(s, w, a, b, some, element))
+            continue;
+        if (far++ == FAR_PIECES || !all_finite(s->product[0], some))
+            break;
+        for (size_t i = 0; i < some; i++)
+            rd_sum_add_double(w->sum, s->product[0][i], 0);
+    }
+    return done;
+}
+
+/* Adds products to a window. Returns y as doubles of which everything is finite, or null where everything was. */
+ALWAYS_INLINE const double *add_narrow_products(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y,
+                                                size_t n, reduct_type element) {
+    if (narrow_products_try(s, w, x, y, n, element))
+        return NULL;
+    const size_t done = add_narrow_pieces(s, w, x, y, n, element);
+    if (done == n)
+        return NULL;
+    double *const rest = s->clean[1] + done;
+    widen((const char *)x + done * size_of(element), n - done, element, s->clean[0]);
     widen(y, n, element, s->clean[1]);
-    clean_pairs(s->partial, s->clean[0], s->clean[1], n);
-    add_widened_products(s, w, s->clean[0], s->clean[x == y ? 0 : 1], n);
+    clean_pairs(s->partial, s->clean[0], rest, n - done);
+    add_widened_products(s, w, s->clean[0], x == y ? s->clean[0] : rest, n - done);
     return s->clean[1];
 }
 
