@@ -45,6 +45,7 @@ SENTENCES = [
      r'\1 个线程的块的时间，以 \2 个线程的块的时间为 1，f32，在一块 \3 上：'),
     (r'What happened on one (.+?):', r'在一块 \1 上发生的事：'),
     (r'(.+?) elements, on one (.+?):', r'\1 个元素，在一块 \2 上：'),
+    (r"On one (.+?); (.+?) and (.+?) in the ladder's run, the others in runs of their own:", r'在一块 \1 上，\2 和 \3 出自阶梯的那次运行，其余的单独运行：'),
     (r'On one (.+?), in runs of their own:', r'在一块 \1 上，单独运行：'),
     (r'On one (.+?):', r'在一块 \1 上：'),
     (r'Error of the sum of (.+?) numbers between 0 and 1, in ulp from the exact sum, each rung with its own finish, on one (.+?):',

@@ -91,9 +91,25 @@ def same_bits(report, language):
     return all(a == b for a, b in pairs if b is not None)
 
 
+def in_shaders(report, name, language, n):
+    """A rung in a language of shaders, f32 with its own finish."""
+    return next(row for row in report.whole['rows'] if (row['group'], row['name'], row['language'], row['type'], row['n'], row['variant']) ==
+                ('rungs', name, language, 'f32', n, tables.OWN_FINISH[name]))
+
+
+def many(report, group, name):
+    """A rung of the ladders of rows and of groups, f32 in CUDA."""
+    return next(row for row in report.many if (row['group'], row['name'], row['language'], row['type']) == (group, name, 'cuda', 'f32'))
+
+
 def shown(report, experiment, row, column):
     """A figure of an experiment's table."""
     return report.experiments[experiment, row, column]
+
+
+def exact_behind(report, kind, n, sign=1):
+    """What exact takes more than overlapped-launch, or, with a sign of -1, less."""
+    return sign * (shown(report, 'cell-exact', n, f'{kind} `exact`') - shown(report, 'cell-exact', n, f'{kind} `overlapped-launch`'))
 
 
 def textures_apart(report, how):
@@ -122,6 +138,12 @@ CLAIMS = [
      lambda r: gains(r, 'exact', [MI])[0] < 1 < gains(r, 'exact', [4 * MI])[0]),
     ('cells', 'windows take 1.5 µs, as much at 64 Ki as at 512 Ki', None,
      lambda r: all(near(shown(r, 'cell-exact', n, 'f32 `exact`') - shown(r, 'cell-exact', n, 'i32 `exact`'), 1.5e-6) for n in ('64 Ki', '512 Ki'))),
+    ('cells', 'without a window exact is ahead by about a microsecond from 64 Ki to 1 Mi', 'overlapped-launch',
+     lambda r: all(0.85e-6 < exact_behind(r, 'i32', n, -1) < 1.25e-6 for n in ('64 Ki', '256 Ki', '512 Ki', '1 Mi'))),
+    ('cells', 'in f32 it is 0.3 to 0.4 µs behind there, level at 2 Mi and ahead at 4 Mi; in f64 it is ahead throughout', 'overlapped-launch',
+     lambda r: all(0.25e-6 < exact_behind(r, 'f32', n) < 0.45e-6 for n in ('64 Ki', '256 Ki', '512 Ki', '1 Mi')) and
+     abs(exact_behind(r, 'f32', '2 Mi')) < 0.1e-6 and exact_behind(r, 'f32', '4 Mi') < -1e-6 and
+     all(exact_behind(r, 'f64', n) < 0 for n in ('1 Ki', '64 Ki', '256 Ki', '512 Ki', '1 Mi', '2 Mi', '4 Mi'))),
     ('cells', "last-warp takes 35 µs more in GLSL than in CUDA, of which the group's barrier is three quarters, and so is the loop", None,
      lambda r: near(shown(r, 'cell-last-warp', 'as it is', 'time') - seconds(r, 'last-warp', 32 * MI), 35e-6) and
      all(near(shown(r, 'cell-last-warp', 'as it is', 'time') - shown(r, 'cell-last-warp', way, 'time'), 3 / 4 * 35e-6)
@@ -228,6 +250,26 @@ CLAIMS = [
     ('cluster', 'a sum has little to gain', 'cluster', lambda r: all(gain < 1.1 for gain in gains(r, 'cluster', [32 * MI]))),
     ('producer-warp', 'a sum has too little to do per byte', 'producer-warp',
      lambda r: seconds(r, 'one-launch', 32 * MI) < 1.1 * seconds(r, 'producer-warp', 32 * MI)),
+    ('finishes', 'vector-loads is at 89% of the read limit with 31.2 active lanes and 100% occupancy, at 1 Mi at 20%, in 5.70 µs or 21.2', None,
+     lambda r: near(share(r, 'vector-loads', 32 * MI), 0.89) and near(seen(r, 'vector-loads', 'active_lanes'), 31.2) and
+     seen(r, 'vector-loads', 'occupancy') == 1 and near(share(r, 'vector-loads', MI), 0.20) and
+     near(seconds(r, 'vector-loads', MI, 'atomic'), 5.70e-6) and near(seconds(r, 'vector-loads', MI, 'host'), 21.2e-6)),
+    ('rows', 'one sum of 32 Mi takes 49 µs, with a block for each row of 64 423 µs, 10% of the read limit', None,
+     lambda r: near(seconds(r, 'vector-loads', 32 * MI), 49e-6) and near(many(r, 'rows of 64', 'row-block')['seconds'], 423e-6) and
+     near(many(r, 'rows of 64', 'row-block')['of_limit'], 0.10)),
+    ('groups', 'rows of 64 are at 85% of the read limit, of 4096 at 92%; 100 groups take 7.47 ms, 1.2%', None,
+     lambda r: near(many(r, 'rows of 64', 'rows-per-warp')['of_limit'], 0.85) and near(many(r, 'rows of 4096', 'row-vectors')['of_limit'], 0.92) and
+     near(many(r, '100 groups, random keys', 'group-global')['seconds'], 7.47e-3) and
+     near(many(r, '100 groups, random keys', 'group-global')['of_limit'], 0.012)),
+    ('shaders', 'one-launch has 32 registers, 132 shared bytes and 100% occupancy; at 256 Mi it is at 99% of the read limit, in HLSL at 97%', None,
+     lambda r: (seen(r, 'one-launch', 'registers'), seen(r, 'one-launch', 'shared_bytes'), seen(r, 'one-launch', 'occupancy')) == (32, 132, 1) and
+     (256 * MI not in r.sizes or abs(share(r, 'one-launch', 256 * MI) - 0.99) < 0.006 and
+      all(abs(in_shaders(r, 'one-launch', language, 256 * MI)['of_limit'] - said) < 0.006 for language, said in
+          (('glsl', 0.99), ('slang', 0.99), ('hlsl', 0.97))))),
+    ('shaders', 'at 1 Mi one-launch takes 6.00 µs in CUDA, 6.90 in GLSL, 7.12 in Slang and 8.05 in HLSL', None,
+     lambda r: near(seconds(r, 'one-launch', MI), 6.00e-6) and
+     all(near(in_shaders(r, 'one-launch', language, MI)['seconds'], said) for language, said in
+         (('glsl', 6.90e-6), ('slang', 7.12e-6), ('hlsl', 8.05e-6)))),
     ('tutorials', '4 Mi floats take 35 µs by #2, 30 by #3 and 11 by one-launch', None,
      lambda r: near(seconds(r, 'neighbour-strided', 4 * MI), 35e-6) and near(seconds(r, 'halving', 4 * MI), 30e-6) and
      near(seconds(r, 'one-launch', 4 * MI), 11e-6)),
@@ -273,8 +315,10 @@ def kept():
     """The report that the tutorial's tables are made from, with the errors in f32 of data that cancel, by rung."""
     runs = {name: tables.results.read(name) for name in ('ladder', 'profile', 'numbers')}
     report = tables.Report(runs['ladder'], profile=runs['profile'])
-    report.experiments = {(cell['experiment'], cell['row'], cell['column']): float(cell['value']) for cell in tables.results.read('experiments')['rows']}
+    cells, _ = tables.with_the_ladders(tables.results.read('experiments')['rows'], report)
+    report.experiments = {(cell['experiment'], cell['row'], cell['column']): float(cell['value']) for cell in cells}
     report.blocks = tables.Blocks(tables.results.read('blocks'))
+    report.many = [row for name in ('rows', 'groups') for row in tables.results.read(name)['rows']]
     report.numbers = {row['name']: row['ulp'] for row in runs['numbers']['rows'] if row['type'] == 'f32' and row['ulp'] is not None}
     return report
 

@@ -678,15 +678,34 @@ UNITS = {'s': time, 'ns': lambda ns: f'{ns:.3f} ns', 'B/s': rate, 'count': lambd
          'share': percent}
 
 
-def experiments_blocks(cells, device):
+def with_the_ladders(cells, report):
+    """The cells of experiments, with the ladder's figure in place of one of `cell-exact` that the ladder has measured, too: so that
+    a rung at a size has one figure on all pages. And the sizes of which this is so."""
+    sizes = {elements(n): n for n in report.sizes}
+    shown, taken = [], []
+    for cell in cells:
+        row = None
+        if cell['experiment'] == 'cell-exact' and cell['row'] in sizes:
+            kind, name = cell['column'].split()
+            row = report.own(name.strip('`'), kind, sizes[cell['row']])
+        if row and cell['row'] not in taken:
+            taken.append(cell['row'])
+        shown.append({**cell, 'value': row['seconds']} if row else cell)
+    return shown, taken
+
+
+def experiments_blocks(experiments, report=None):
     """A table per experiment: rows and columns in the order of the file, the first column under the experiment's own heading."""
-    made = {}
+    made, cells, taken, device = {}, experiments['rows'], [], Report(experiments).device()
+    if report and report.device() == device:
+        cells, taken = with_the_ladders(cells, report)
     for name in dict.fromkeys(cell['experiment'] for cell in cells):
         of = {(cell['row'], cell['column']): UNITS[cell['unit']](float(cell['value'])) for cell in cells if cell['experiment'] == name}
         columns = list(dict.fromkeys(column for _, column in of))
         rows = [[row, *(of.get((row, column), '') for column in columns)] for row in dict.fromkeys(row for row, _ in of)]
         heading = [next(cell['heading'] for cell in cells if cell['experiment'] == name), *columns]
-        made[name] = f'On one {device}, in runs of their own:\n\n' + table(heading, rows, columns)
+        runs = f'; {" and ".join(taken)} in the ladder\'s run, the others' if taken and name == 'cell-exact' else ','
+        made[name] = f'On one {device}{runs} in runs of their own:\n\n' + table(heading, rows, columns)
     return made
 
 
@@ -787,7 +806,7 @@ def blocks(report, languages, sass, numbers, rows, groups, submissions, block_si
     made = {'sass': sass_block(sass), 'machines': machines_block(submissions, report),
             'shaders': shaders_block(submissions, report and report.device())}
     if experiments:
-        made.update(experiments_blocks(experiments['rows'], Report(experiments).device()))
+        made.update(experiments_blocks(experiments, report))
     if rows:
         made['rows'] = rows_block(rows)
     if groups:

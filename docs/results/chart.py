@@ -3,10 +3,11 @@
 
 Each file is what `reduct ladder --submit-file FILE` wrote on some machine. A chart shows f32 sums of the largest number of elements
 that was measured there, a bar per rung and language, as a share of the fastest; each with its finish: the rung's
-own, unless another was asked for.
+own, unless another was asked for. Where only some are launched overlapping the launch before, these are marked, and the chart says so.
 """
 import json
 import os
+import re
 import sys
 
 FOLDER = os.path.dirname(os.path.abspath(__file__))
@@ -16,6 +17,7 @@ import tables  # noqa: E402
 
 FORMAT = 'reduct ladder results 1'
 PLACE = '<!-- results -->'
+OVERLAPPING = ('overlapped-launch', 'exact')  # in CUDA, from compute capability 9.0 on
 
 
 def read(path):
@@ -44,20 +46,34 @@ def shown(report):
     return list(best.values())
 
 
+def overlapping(report, rows):
+    """Of these rows the ones whose blocks come while the launch before ends, if there are others beside them."""
+    capability = re.search(r'compute capability (\d+)', report['facts'].get('GPU', ''))
+    if not capability or int(capability.group(1)) < 9:
+        return []
+    found = [row for row in rows if row['language'] == 'cuda' and row['name'] in OVERLAPPING]
+    return found if len(found) < len(rows) else []
+
+
 def chart(name, report, folder):
     rows = shown(report)
+    marked = overlapping(report, rows)
     title = f'Sum of {tables.elements(rows[0]["n"])} f32: bandwidth by rung'
     d = draw.Drawing(name, title, 'Bars of bandwidth, one per rung and language, each with its finish.', 960, 56 + 22 * len(rows) + 56)
     fastest = min(row['seconds'] for row in rows)
     for i, row in enumerate(rows):
         y = 50 + 22 * i
-        d.text(190, y + 13, row['name'], 'end')
+        d.text(190, y + 13, row['name'] + (' *' if row in marked else ''), 'end')
         d.text(200, y + 13, row['language'], 'small dim')
         d.text(236, y + 13, row['variant'], 'small dim')
         d.rect(324, y + 2, max(1, 456 * fastest / row['seconds']), 15, 'on', 2)
         rate = tables.rate(row['n'] * 4 / row['seconds'])
         d.text(792, y + 13, f'{rate} GB/s ± {100 * row["spread"]:.1f}%', 'small')
-    d.caption(50 + 22 * len(rows) + 28, f'{device(report)}; {report["facts"].get("date", "")}; {report["facts"].get("program", "")}')
+    y = 50 + 22 * len(rows) + 28
+    if marked:
+        d.caption(y, '* launched with its blocks overlapping the launch before; the others begin when that has ended')
+        y += draw.LINE
+    d.caption(y, f'{device(report)}; {report["facts"].get("date", "")}; {report["facts"].get("program", "")}')
     d.write(folder)
 
 

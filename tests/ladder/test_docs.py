@@ -95,15 +95,22 @@ class Pages(unittest.TestCase):
             self.assertIn(f']({rung}.svg)', text)
 
     def test_chapters_open_and_end_alike(self):
-        """A rung's with the profile of the rung below, all with what to use; in both languages."""
+        """A rung's with the profile of the rung below, those that go on from the rungs with figures of what was before, all with what to
+        use; in both languages."""
         rungs = list(lists.RUNGS['gpu'])
-        for edition, (profile, use) in {chapters.ENGLISH: ('**What the profile of ', '**Which should I use?** '),
-                                        chapters.CHINESE: ('性能剖析说明什么', '**该用哪一个？** ')}.items():
+        for edition, (profile, goes_on, use) in {
+                chapters.ENGLISH: ('**What the profile of ', r'\*\*What the (profile|table) of .* says\.\*\* ', '**Which should I use?** '),
+                chapters.CHINESE: ('性能剖析说明什么', r'\*\*.*的(性能剖析|表)说明什么。\*\* ', '**该用哪一个？** ')}.items():
             for name in chapters.chapters():
                 text = chapters.own_text(read(chapters.path_of(name, edition=edition)))
                 self.assertIn(use, text.rstrip().split('\n\n')[-1], name)
                 if name in rungs:
                     self.assertIn(profile, text[:text.index('![')], name)
+                if name in ('finishes', 'shaders', 'rows', 'groups'):
+                    opening = text.split('\n\n')[1]
+                    self.assertRegex(opening, r'\A' + goes_on, name)
+                    self.assertRegex(opening, r'\d%', name)
+                    self.assertRegex(opening, r'\d (µs|ms)', name)
                 if name in rungs[1:]:
                     self.assertIn(f'<!-- results:{name}-before -->', text)
 
