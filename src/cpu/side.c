@@ -20,6 +20,9 @@ enum { ROWS = 16, ROWS_HELD = 1 << 12 };
  * what else there is to do no longer counts. */
 enum { FOLDED_LEAST = 24, FOLDED_MOST = 1 << 14, TURNED_MOST = 256 };
 
+/* Squares are up to three sums. Rows of so many take less one by one, where a set of kernels answers so many at once. */
+enum { ALONE_F64 = 1 << 10, ALONE_F32 = 1 << 12 };
+
 /* Fewer columns, or other results that lie side by side, are left to other ways. */
 enum { COLUMNS_LEAST = 2, LANES_LEAST = 8 };
 
@@ -95,6 +98,14 @@ static bool is_in_place(const struct rd_many *many) {
     return many->inputs == 1 && layout->kept[layout->kept_axes - 1].stride[0] == 1;
 }
 
+/* Elements that rows may have. */
+static uint64_t most_in_rows(const struct rd_prepared *state) {
+    const struct rd_kernels *kernels = state->device.private;
+    if (has_elements(rd_operator(state->reduction.op)->transform) || kernels->most_products < RD_BRIEF)
+        return FOLDED_MOST;
+    return (state->reduction.element == REDUCT_F64 ? ALONE_F64 : ALONE_F32) - 1;
+}
+
 bool rd_side_suits(const struct rd_many *many) {
     const struct rd_layout *layout = &many->layout;
     const struct rd_prepared *state = &many->state[0];
@@ -106,7 +117,7 @@ bool rd_side_suits(const struct rd_many *many) {
     int64_t beside = distance(layout->kept[layout->kept_axes - 1].stride[0]),
             step = distance(rd_cursor_step(layout, 0));
     bool rows = step == 1 && many->inputs == 1;
-    return beside < step || layout->count <= (rows ? FOLDED_MOST : TURNED_MOST);
+    return beside < step || layout->count <= (rows ? most_in_rows(state) : TURNED_MOST);
 }
 
 size_t rd_side_bytes(void) {
