@@ -121,20 +121,22 @@ static inline __attribute__((always_inline)) bool add_product_block(struct rd_wi
                 S[t][k][j] = _mm512_load_pd(&windows[t]->lane[k][8 * j]);
                 BARRIER(S[t][k][j]);
             }
-    FOR_AHEAD(i, ahead, n, RD_LANES, bytes, w->after)
+    FOR_AHEAD(i, ahead, n, RD_LANES, bytes, w->after) {
 #pragma GCC unroll 4
-    for (size_t j = 0; j < VECTORS; j++, of_x += 8 * bytes, of_y += 8 * bytes) {
-        if ((j + 1) * 8 * bytes % 64 == 0) {
-            READ_AHEAD(of_x, ahead);
-            if (!square)
-                READ_AHEAD(of_y, ahead);
-        }
-        const __m512d a = (__m512d)load_doubles(of_x, element), b = square ? a : (__m512d)load_doubles(of_y, element);
-        __m512d part[2];
-        part[0] = multiply_quietly(a, b, &part[1]);
+        for (size_t j = 0; j < VECTORS; j++, of_x += 8 * bytes, of_y += 8 * bytes) {
+            if ((j + 1) * 8 * bytes % 64 == 0) {
+                READ_AHEAD(of_x, ahead);
+                if (!square)
+                    READ_AHEAD(of_y, ahead);
+            }
+            const __m512d a = (__m512d)load_doubles(of_x, element),
+                          b = square ? a : (__m512d)load_doubles(of_y, element);
+            __m512d part[2];
+            part[0] = multiply_quietly(a, b, &part[1]);
 #pragma GCC unroll 2
-        for (int t = 0; t < used; t++)
-            S[t][1][j] = _mm512_add_pd(S[t][1][j], split(&S[t][0][j], part[t], times));
+            for (int t = 0; t < used; t++)
+                S[t][1][j] = _mm512_add_pd(S[t][1][j], split(&S[t][0][j], part[t], times));
+        }
     }
     for (int t = 0; t < used; t++)
         for (int j = 0; j < VECTORS; j++)
