@@ -448,6 +448,9 @@ static enum outcome check_second(const struct climb *climb) {
 static enum outcome check(const struct climb *climb) {
     const char *rung = climb->ladder.rung;
     size_t cpus = count_devices(climb, "cpu");
+    for (size_t i = 0; climb->mine && i < climb->size_count; i++)
+        if (!climb->sizes[i])
+            return misuse("--mine: your kernel is timed on --n elements; expected at least 1, found 0");
     if (climb->second)
         return check_second(climb);
     if (climb->parts_given)

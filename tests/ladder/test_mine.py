@@ -92,6 +92,11 @@ class Command(unittest.TestCase):
                          [('mine', 'recursive', kind, 3000, 256, 'right') for kind in ('i32', 'f32', 'f64')])
         self.assertGreater(timed[0]['seconds'], 0)
 
+    def test_nothing_cannot_be_timed(self):
+        result = ladder(os.path.join(EXERCISES, 'beat-a-rung', 'answer.cu'), '--n', '1000,0')
+        self.assertEqual((result.returncode, result.stdout), (2, ''))
+        self.assertIn('--mine: your kernel is timed on --n elements; expected at least 1, found 0', result.stderr)
+
     def test_a_fixed_grid_is_launched_twice(self):
         result = ladder(os.path.join(EXERCISES, 'beat-a-rung', 'answer.cu'), '--json')
         self.assertEqual([row['variant'] for row in rows(result) if row['group'] == 'rungs'], ['second-launch'])
