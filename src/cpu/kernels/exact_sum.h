@@ -356,19 +356,25 @@ static void add_widened_products(struct rd_scratch *s, struct rd_window *w, cons
         add_far_products(s, w->sum, x, y, n);
 }
 
-/* Adds the products of elements narrower than f64, exact as doubles, if the window is open and can hold them. */
+/* The products of elements narrower than f64, which are doubles: of n, a multiple of IN_VECTOR. */
+ALWAYS_INLINE void multiply_narrow_elements(const void *x, const void *y, size_t n, reduct_type element,
+                                            double *product) {
+    const size_t bytes = size_of(element);
+    for (size_t i = 0; i < n; i += IN_VECTOR) {
+        doubles v =
+            load_doubles((const char *)x + i * bytes, element) * load_doubles((const char *)y + i * bytes, element);
+        memcpy(product + i, &v, sizeof v);
+    }
+}
+
+/* Adds the products of elements narrower than f64 if the window is open and can hold them. */
 ALWAYS_INLINE bool narrow_products_try(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y,
                                        size_t n, reduct_type element) {
-    const size_t bytes = size_of(element);
     if (products_try(s, w, x, y, n, element))
         return true;
     if (w->level == RD_BINNED)
         return false;
-    for (size_t i = 0; i < n; i += IN_VECTOR) {
-        doubles product =
-            load_doubles((const char *)x + i * bytes, element) * load_doubles((const char *)y + i * bytes, element);
-        memcpy(s->product[0] + i, &product, sizeof product);
-    }
+    multiply_narrow_elements(x, y, n, element, s->product[0]);
     return window_try(w, s->product[0], n, REDUCT_F64, false);
 }
 

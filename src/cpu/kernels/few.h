@@ -166,14 +166,9 @@ static bool brief_products_f64(const void *x, const void *y, size_t n, double pa
     static bool brief_products_##name(const void *x, const void *y, size_t n, double part[4]) {                        \
         IF_MANY(element)                                                                                               \
         double product[RD_FEW];                                                                                        \
-        const size_t bytes = size_of(element);                                                                         \
-        size_t i = 0;                                                                                                  \
-        for (; n - i >= IN_VECTOR; i += IN_VECTOR) {                                                                   \
-            doubles v = load_doubles((const char *)x + i * bytes, element) *                                           \
-                        load_doubles((const char *)y + i * bytes, element);                                            \
-            memcpy(product + i, &v, sizeof v);                                                                         \
-        }                                                                                                              \
-        for (; i < n; i++)                                                                                             \
+        const size_t whole = n / IN_VECTOR * IN_VECTOR;                                                                \
+        multiply_narrow_elements(x, y, whole, element, product);                                                       \
+        for (size_t i = whole; i < n; i++)                                                                             \
             product[i] = load_term(x, i, element, false) * load_term(y, i, element, false);                            \
         part[2] = part[3] = 0;                                                                                         \
         return sum_or_zero(product, n, &part[0], &part[1]);                                                            \
