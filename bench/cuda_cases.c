@@ -774,7 +774,7 @@ static void time_ways(cuda_lab *lab, cuda_job jobs[CUDA_WAYS], cuda_result *resu
     for (int way = 0; way < CUDA_WAYS; way++)
         if (result->runs[way].ran)
             variants[count++] = (gpu_cuda_variant){result->which.waits ? run_and_wait : work_of((cuda_way)way),
-                                                   &jobs[way], seconds + (size_t)way * rounds_run};
+                                                   &jobs[way], seconds + (size_t)way * rounds_run, result->which.waits};
     gpu_cuda_time_in_turns(lab->device, variants, count, rounds_run, lab->settings.sample_seconds);
     stop_if_failed(lab, "cannot measure");
     for (int way = 0; way < CUDA_WAYS; way++) {

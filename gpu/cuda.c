@@ -316,8 +316,8 @@ void *gpu_cuda_stream(const gpu_cuda *device) {
  * ------------------------------------------------------------------------------------------------------------------ */
 
 /* What comes first in the stream: keeps the device from beginning before the host has queued all runs, as a host that takes longer to
- * queue a launch than the device to run it would be what is measured. Not for long: a run may wait for the device itself, and
- * a stream takes only so many launches. */
+ * queue a launch than the device to run it would be what is measured. Not for long: a stream takes only so many launches, and a
+ * library that is measured may wait by itself. */
 static void hold(void *context) {
     gpu_cuda *device = context;
     const struct timespec pause = {.tv_nsec = 20000};
@@ -325,14 +325,14 @@ static void hold(void *context) {
         nanosleep(&pause, NULL);
 }
 
-static double time_runs(gpu_cuda *device, gpu_cuda_work *work, void *context, uint64_t *run, uint64_t runs) {
+static double time_runs(gpu_cuda *device, const gpu_cuda_variant *variant, uint64_t *run, uint64_t runs) {
     float milliseconds = 0;
     atomic_store(&device->queued, false);
-    if (device->driver->cuLaunchHostFunc)
+    if (device->driver->cuLaunchHostFunc && !variant->waits)
         DO(device, cuLaunchHostFunc, device->stream, hold, device);
     DO(device, cuEventRecord, device->begin, device->stream);
     for (uint64_t i = 0; i < runs; i++)
-        work(context, (*run)++);
+        variant->work(variant->context, (*run)++);
     DO(device, cuEventRecord, device->end, device->stream);
     atomic_store(&device->queued, true);
     DO(device, cuEventSynchronize, device->end);
@@ -340,29 +340,12 @@ static double time_runs(gpu_cuda *device, gpu_cuda_work *work, void *context, ui
     return milliseconds * 1e-3 / (double)runs;
 }
 
-measure_statistics gpu_cuda_time(gpu_cuda *device, gpu_cuda_work *work, void *context, unsigned rounds) {
-    enum { ROUNDS_MOST = 1000 };
-    const double sample = 1e-3;
-    double seconds[ROUNDS_MOST];
-    uint64_t run = 0, runs = 1;
-    if (rounds > ROUNDS_MOST)
-        rounds = ROUNDS_MOST;
-    /* The first run loads the kernel; trials that double until a sample is long enough warm up the rest. */
-    time_runs(device, work, context, &run, 1);
-    while (!device->failed && time_runs(device, work, context, &run, runs) * (double)runs < sample)
-        runs *= 2;
-    for (unsigned i = 0; i < rounds; i++)
-        seconds[i] = time_runs(device, work, context, &run, runs);
-    return device->failed ? (measure_statistics){0} : measure_summarise(seconds, rounds);
-}
-
 /* Runs that make up one sample: doubled until they last long enough. The first run loads the kernel, the last trial warms
  * up. */
 static uint64_t calibrate(gpu_cuda *device, const gpu_cuda_variant *variant, double sample_seconds) {
     uint64_t run = 0, runs = 1;
-    time_runs(device, variant->work, variant->context, &run, 1);
-    while (!device->failed &&
-           time_runs(device, variant->work, variant->context, &run, runs) * (double)runs < sample_seconds)
+    time_runs(device, variant, &run, 1);
+    while (!device->failed && time_runs(device, variant, &run, runs) * (double)runs < sample_seconds)
         runs *= 2;
     return runs;
 }
@@ -376,9 +359,19 @@ bool gpu_cuda_time_in_turns(gpu_cuda *device, const gpu_cuda_variant *variants, 
     for (unsigned round = 0; round < rounds; round++)
         for (size_t turn = 0; turn < count; turn++) {
             size_t v = (turn + round) % count;
-            variants[v].seconds[round] = time_runs(device, variants[v].work, variants[v].context, &run[v], runs[v]);
+            variants[v].seconds[round] = time_runs(device, &variants[v], &run[v], runs[v]);
         }
     return !device->failed;
+}
+
+measure_statistics gpu_cuda_time(gpu_cuda *device, gpu_cuda_work *work, void *context, unsigned rounds) {
+    enum { ROUNDS_MOST = 1000 };
+    double seconds[ROUNDS_MOST];
+    const gpu_cuda_variant only = {work, context, seconds, false};
+    if (rounds > ROUNDS_MOST)
+        rounds = ROUNDS_MOST;
+    return gpu_cuda_time_in_turns(device, &only, 1, rounds, 1e-3) ? measure_summarise(seconds, rounds)
+                                                                  : (measure_statistics){0};
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------

@@ -160,6 +160,7 @@ typedef struct gpu_cuda_variant {
     gpu_cuda_work *work;
     void *context;
     double *seconds; /* out: per run, in each round; room for as many as there are rounds */
+    bool waits;      /* a run waits for the device: it begins at once, as there is nothing else to be queued */
 } gpu_cuda_variant;
 
 /* Times variants side by side, as measure/timing.h does and for its reasons: in every round each has one sample, in an order
