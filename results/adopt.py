@@ -24,11 +24,11 @@ import lists  # noqa: E402
 # there is Vulkan, or Dawn.
 TYPES = ('f32', 'i32', 'f64')
 SHADERS = tuple(f'shaders-{kind}' for kind in TYPES)
-PARTS = {'ladder': (*(f'ladder-{kind}' for kind in TYPES), *SHADERS, 'applications-f32', 'applications-f64'),
+PARTS = {'ladder': (*(f'ladder-{kind}' for kind in TYPES), *SHADERS, 'shaders-wgsl', 'applications-f32', 'applications-f64'),
          'numbers': ('numbers-f32', 'numbers-f64'),
          'rows': ('rows-f32', 'rows-f64'), 'groups': ('groups-f32', 'groups-f64'),
          'profile': ('profile',), 'blocks': ('blocks-256', 'blocks-1024', 'blocks-wgsl')}
-OPTIONAL = (*SHADERS, 'blocks-wgsl')
+OPTIONAL = (*SHADERS, 'shaders-wgsl', 'blocks-wgsl')
 # Measured with the ladder since, where shaders are: not kept beside it.
 REPLACED = {'ladder': ('languages',)}
 SUBMISSIONS = ('submission-cuda.json', 'submission-vulkan.json')
@@ -79,14 +79,18 @@ def keep(folder, parts, kept):
 
 
 def keep_experiments(folder, kept):
-    """What programs of ladder/experiments/ have printed: the lines of an experiment take the place of those that it had, and the day is a
-    fact of its own."""
+    """What programs of ladder/experiments/ have printed: the lines of an experiment take the place of those that it had. The day is a
+    fact of its own, and so is the GPU where it is another than that of the first."""
     for path in sorted(glob.glob(os.path.join(folder, 'experiments-*.json'))):
         report, known = read(path), results.read('experiments', kept) or {'facts': {}, 'warnings': [], 'rows': []}
         names = list(dict.fromkeys(row['experiment'] for row in report['rows']))
         place = next((i for i, row in enumerate(known['rows']) if row['experiment'] in names), len(known['rows']))
         rows = [row for row in known['rows'] if row['experiment'] not in names]
         facts = {**{'GPU': report['facts']['GPU']}, **known['facts'], **{f'date of {name}': report['facts']['date'] for name in names}}
+        for name in names:
+            facts.pop(f'GPU of {name}', None)
+            if machine(report) != machine({'facts': facts}):
+                facts[f'GPU of {name}'] = report['facts']['GPU']
         results.write('experiments', {**known, 'facts': facts, 'rows': [*rows[:place], *report['rows'], *rows[place:]]}, kept)
 
 

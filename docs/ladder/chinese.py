@@ -78,6 +78,7 @@ HEADINGS = {
 
 # Cells of tables that are words of ours, wherever they stand.
 CELLS = {
+    'by hand': '手写', 'from Slang': '来自 Slang',
     'avoid divergence': '避免发散', 'no bank conflicts': '没有存储体冲突', 'coalesce global memory': '合并全局内存的访问', 'fewer barriers': '更少屏障',
     'unroll': '展开', 'shuffles': '洗牌', 'several elements per thread: two': '每个线程多个元素：两个',
     'several elements per thread: many': '每个线程多个元素：许多', 'bytes under way': '在途字节', 'all of them': '全部',

@@ -64,6 +64,8 @@ def digits(value):
 def time(seconds):
     if not seconds:
         return ''
+    if seconds < 0:
+        return '-' + time(-seconds)
     for unit, scale in (('ns', 1e-9), ('µs', 1e-6), ('ms', 1e-3), ('s', 1)):
         if seconds < 999.5 * scale or unit == 's':
             return f'{digits(seconds / scale)} {unit}'
@@ -696,8 +698,11 @@ def with_the_ladders(cells, report):
 
 def experiments_blocks(experiments, report=None):
     """A table per experiment: rows and columns in the order of the file, the first column under the experiment's own heading."""
-    made, cells, taken, device = {}, experiments['rows'], [], Report(experiments).device()
-    if report and report.device() == device:
+    def device(name):
+        return experiments['facts'].get(f'GPU of {name}', experiments['facts'].get('GPU', 'this machine')).split(',')[0]
+
+    made, cells, taken = {}, experiments['rows'], []
+    if report and report.device() == device('cell-exact'):
         cells, taken = with_the_ladders(cells, report)
     for name in dict.fromkeys(cell['experiment'] for cell in cells):
         of = {(cell['row'], cell['column']): UNITS[cell['unit']](float(cell['value'])) for cell in cells if cell['experiment'] == name}
@@ -705,7 +710,7 @@ def experiments_blocks(experiments, report=None):
         rows = [[row, *(of.get((row, column), '') for column in columns)] for row in dict.fromkeys(row for row, _ in of)]
         heading = [next(cell['heading'] for cell in cells if cell['experiment'] == name), *columns]
         runs = f'; {" and ".join(taken)} in the ladder\'s run, the others' if taken and name == 'cell-exact' else ','
-        made[name] = f'On one {device}{runs} in runs of their own:\n\n' + table(heading, rows, columns)
+        made[name] = f'On one {device(name)}{runs} in runs of their own:\n\n' + table(heading, rows, columns)
     return made
 
 

@@ -475,6 +475,7 @@ class Results(unittest.TestCase):
                  **{f'blocks-{block}': [{**row, 'block': block, 'seconds': factor * row['seconds']} for row in (*rungs, *shaders)
                                         if row['name'] in ('halving', 'exact') and (row['name'] == 'halving' or block == 256)]
                     for block, factor in ((256, 1), (1024, 3))},
+                 'shaders-wgsl': [{**row, 'language': 'wgsl', 'device': 'webgpu'} for row in rungs if row['name'] == 'halving'],
                  'blocks-wgsl': [{**row, 'language': 'wgsl', 'block': block, 'seconds': block * row['seconds']}
                                  for row in rungs if row['name'] == 'halving' for block in (256, 1024)]}
         return {name: {**sample, 'rows': rows} for name, rows in parts.items()}
@@ -505,7 +506,8 @@ class Results(unittest.TestCase):
         self.assertEqual([row[0] for row in found['rows'][1][2:]], ['`row-warp`'])
         self.assertEqual([rows[0][:3] for rows in found['groups']], 2 * [['rung', '100', '1000000']])
         self.assertIn('with sorted keys', blocks['groups'])
-        self.assertIn('GLSL, 4 Mi', found['languages'][0][0])
+        for language in ('GLSL', 'WGSL'):
+            self.assertIn(f'{language}, 4 Mi', found['languages'][0][0])
         self.assertEqual([row[:2] for row in found['textures'][0][2:]],
                          [[how, language] for language in ('CUDA', 'GLSL') for how in ('from an array', 'texels by tiles')])
         self.assertEqual([row[3] for row in found['applications'][0] if row[0] == 'maximum'], ['cuda', 'slang'])
@@ -532,9 +534,14 @@ class Results(unittest.TestCase):
             adopt.keep_experiments(folder, folder)
             kept = results.read('experiments', folder)
             text = self.fill(folder)
+            results.write('experiments', {**kept, 'facts': {**kept['facts'], 'GPU': 'Another'}}, folder)
+            adopt.keep_experiments(folder, folder)
+            elsewhere = tables.experiments_blocks(results.read('experiments', folder))
         self.assertEqual([(row['experiment'], row['row']) for row in kept['rows']], [('banks', 'a'), ('static-blocks', 'c'), ('clusters', 'a')])
         self.assertEqual(kept['facts'], {'GPU': 'A GPU, at 1 GHz', 'date': 'then', 'date of static-blocks': 'later'})
         self.assertIn('| how | 4 Mi |\n|---|---:|\n| c | 50.0 µs |', text)
+        self.assertEqual({name: block.split(',')[0] for name, block in elsewhere.items()},
+                         {'banks': 'On one Another', 'static-blocks': 'On one A GPU', 'clusters': 'On one Another'})
 
     def test_what_is_submitted_is_of_each_rungs_own_finish(self):
         sample = self.sample()
@@ -629,6 +636,7 @@ class Results(unittest.TestCase):
         self.assertEqual(files, parts | set(adopt.SUBMISSIONS))
         self.assertIn('cuda:0,vulkan:0 --language all --n 4Mi,10Mi --type f32 --block 1024', asked)
         self.assertRegex(asked, 'web/tests/climb.js --rows --n 4Mi,10Mi --size 256,1024')
+        self.assertRegex(asked, 'web/tests/climb.js --rows --n 1Mi,4Mi,10Mi,32Mi,256Mi --size 256')
         self.assertIn('vulkan:0 --n 1Mi,4Mi,10Mi,32Mi,256Mi --type f32 --rounds 7 --language all', asked)
 
     def test_parts_can_be_measured_alone(self):
@@ -656,7 +664,7 @@ class Results(unittest.TestCase):
         for row in report.rungs:
             if row['name'] == 'vector-loads' and row['of_limit']:
                 row['of_limit'] /= 3
-        self.assertIn('looking-back: vector-loads is the step from two thirds of the read limit to nine tenths', claims.untrue(report))
+        self.assertIn('looking-back: vector-loads is the step from half of the read limit to 84% at 32 Mi, and from 57% to 98% at 256 Mi', claims.untrue(report))
 
     def test_results_from_anywhere(self):
         """docs/results/: chart and entry of each file are as the script makes them."""
