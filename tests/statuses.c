@@ -36,7 +36,7 @@ enum {
 
 static struct rng rng;
 
-static void broken(const char *function, const char *what, reduct_status status) {
+static _Noreturn void broken(const char *function, const char *what, reduct_status status) {
     fprintf(stderr, "%s: %s (status %d, REDUCT_TEST_SEED=%llu)\n", function, what, (int)status,
             (unsigned long long)test_seed());
     exit(1);
@@ -76,15 +76,23 @@ static struct seen {
     unsigned long calls[STATUSES];
 } seen[FUNCTIONS_MOST];
 
+/* The place of a function: hundreds are called, millions of times. */
+static struct seen *seen_of(const char *function) {
+    size_t place = 0;
+    for (const char *at = function; *at; at++)
+        place = (place * 31 + (unsigned char)*at) % FUNCTIONS_MOST;
+    for (size_t tried = 0; tried < FUNCTIONS_MOST; tried++, place = (place + 1) % FUNCTIONS_MOST)
+        if (!seen[place].function || strcmp(seen[place].function, function) == 0)
+            return &seen[place];
+    broken(function, "too many functions for the table", REDUCT_OK);
+}
+
 static void count_status(const char *function, reduct_status status) {
-    size_t i = 0;
-    while (seen[i].function && strcmp(seen[i].function, function) != 0)
-        if (++i == FUNCTIONS_MOST)
-            broken(function, "too many functions for the table", status);
-    seen[i].function = function;
+    struct seen *of = seen_of(function);
+    of->function = function;
     if ((unsigned)status >= STATUSES)
         broken(function, "not a status", status);
-    seen[i].calls[status]++;
+    of->calls[status]++;
 }
 
 /* Memory that devices can access, too. */
@@ -1501,7 +1509,7 @@ int main(void) {
     for (size_t i = 0; i < ACCUMULATORS; i++)
         reduct_accumulator_destroy(accumulators[i]);
     free_states_and_tables();
-    for (size_t i = 0; seen[i].function; i++)
+    for (size_t i = 0; i < FUNCTIONS_MOST; i++)
         for (int status = 0; status < STATUSES; status++)
             if (seen[i].calls[status])
                 printf("%s %d %lu\n", seen[i].function, status, seen[i].calls[status]);
