@@ -128,13 +128,13 @@ static void add(const lab *l, const application *which, unsigned rounds, report 
     report_add_row(r, &row);
 }
 
-/* Both arrays, one after the other. */
-static void upload(lab *l) {
+/* Both arrays, one after the other; where they are timed, in as many copies as exceed every cache. */
+static void upload(lab *l, bool timed) {
     size_t bytes = l->n * reduct_type_size(l->type);
     unsigned char *both = program_allocate(2 * bytes);
     memcpy(both, l->x, bytes);
     memcpy(both + bytes, l->y, bytes);
-    l->input = gpu_vulkan_input_create(l->vulkan->device, both, 2 * bytes, true, 0);
+    l->input = gpu_vulkan_input_create(l->vulkan->device, both, 2 * bytes, timed, 0);
     free(both);
 }
 
@@ -145,7 +145,7 @@ bool vulkan_apply(vulkan_lab *vulkan, reduct_operator op, reduct_type type, cons
     run a;
     while (which->op != op)
         which++;
-    upload(&l);
+    upload(&l, false);
     bool can = prepare(&a, &l, which, why, room);
     if (can) {
         gpu_vulkan_fill(vulkan->device, vulkan->result, 0, UINT32_MAX, 8);
@@ -184,7 +184,7 @@ void vulkan_run_applications(vulkan_lab *vulkan, const ladder_options *options, 
     }
     void *y = others(&x);
     lab l = {.vulkan = vulkan, .type = type, .x = x.values, .y = y, .n = x.n};
-    upload(&l);
+    upload(&l, true);
     for (size_t i = 0; i < sizeof applications / sizeof *applications; i++)
         add(&l, &applications[i], options->rounds, r);
     if (type == REDUCT_F32) /* texels have no 64 bits */

@@ -160,17 +160,14 @@ static void check_all(lab *l, const unsigned *groups, size_t group_count) {
 static const reduct_type types[] = {REDUCT_I32, REDUCT_F32, REDUCT_F64};
 enum { TYPES = sizeof types / sizeof *types };
 
-/* With --few no elements at all are tried in one type and groups of one size. */
 static void check_sizes_in(lab *l, const uint64_t *sizes, size_t size_count, const unsigned *groups,
                            size_t group_count) {
     for (size_t t = 0; t < TYPES; t++)
         for (size_t s = 0; s < size_count; s++) {
             if (types[t] == REDUCT_F64 && !l->vulkan.facts->f64)
                 continue;
-            if (l->few && sizes[s] == 0 && types[t] != REDUCT_I32)
-                continue;
             if (upload(l, types[t], sizes[s]))
-                check_all(l, groups, l->few && sizes[s] == 0 ? 1 : group_count);
+                check_all(l, groups, group_count);
             else
                 count(l, false, "data", "memory", "none");
             release(l);

@@ -586,7 +586,7 @@ static void check_matrix_queued(struct matrix *matrix, reduct_plan *plan, const 
 
 static void matrices(void **state) {
     (void)state;
-    const uint64_t count = gpu.quick ? test_scaled(10, 10) : test_scaled(600, 60);
+    const uint64_t count = gpu.quick ? test_scaled(10, 4) : test_scaled(600, 60);
     for (uint64_t i = 0; i < count; i++) {
         struct matrix matrix = make_matrix(test_seed() * 1000037 + i);
         struct matrix_came expected = expect_matrix(&matrix);
