@@ -37,18 +37,23 @@ const SQUARE = 3u;
 override transform: u32 = IDENTITY;
 override products: bool = transform >= PRODUCT;
 
+// Elements are counted from a multiple of four words in the bindings on, so that a thread can load four at once; the first up to
+// three of them may not be meant.
 struct Shape {
-    count: u32,    // elements here
-    first_x: u32,  // where they start in the bindings
-    first_y: u32,
-    index: u32,    // index of the first one in the eyes of the caller
+    begin: u32,    // the first element that is meant: 0 to 3
+    end: u32,      // behind the last one
+    vector: u32,   // where they are counted from, in vectors of four words
+    index: u32,    // index of element number 0 in the eyes of the caller
     rounds: u32,   // a tile is so many times four elements per thread: at most 2^13 elements
 }
 
+// Each array twice: a binding of vectors ends where the last whole one does. Where there is none it is something else, and not read.
 @group(0) @binding(0) var<storage, read> x: array<u32>;
 @group(0) @binding(1) var<storage, read> y: array<u32>;
 @group(0) @binding(2) var<storage, read_write> total: array<atomic<u32>, WORDS>;
 @group(0) @binding(3) var<uniform> shape: Shape;
+@group(0) @binding(4) var<storage, read> x_vectors: array<vec4<u32>>;
+@group(0) @binding(5) var<storage, read> y_vectors: array<vec4<u32>>;
 
 // The words of the total; web/wasm/device.c reads them. All start at zero.
 const DIGITS = 40u;
@@ -217,26 +222,38 @@ fn with_signs(magnitude: vec4<u32>, sign: vec4<i32>) -> vec4<i32> {
     return (vec4<i32>(magnitude) ^ sign) - sign;
 }
 
-// Four elements; beyond the end -0, and +0 for y, so that terms are -0, which adds nothing. `whole`: none is beyond.
-fn load_x(at: vec4<u32>, whole: bool) -> vec4<u32> {
-    let mask = vec4(select(~0u, ~SIGN, transform == ABSOLUTE));
-    let last = shape.first_x + shape.count - 1u;
-    let slot = at + vec4(shape.first_x);
-    if whole {
-        return vec4(x[slot.x], x[slot.y], x[slot.z], x[slot.w]) & mask;
-    }
-    let inside = min(slot, vec4(last));
-    return select(vec4(x[inside.x], x[inside.y], x[inside.z], x[inside.w]) & mask, vec4(SIGN), slot > vec4(last));
+// Whether all of these elements are meant.
+fn all_meant(first: u32, count: u32) -> bool {
+    return first >= shape.begin && first + count <= shape.end;
 }
 
-fn load_y(at: vec4<u32>, whole: bool) -> vec4<u32> {
-    let last = shape.first_y + shape.count - 1u;
-    let slot = at + vec4(shape.first_y);
+// Which of the four elements from a multiple of four on are meant, and where they lie, or others in place of those that are not.
+fn meant(at: u32) -> vec4<bool> {
+    let element = vec4(at) + vec4(0u, 1u, 2u, 3u);
+    return (element >= vec4(shape.begin)) & (element < vec4(shape.end));
+}
+
+fn slots(at: u32) -> vec4<u32> {
+    let element = vec4(at) + vec4(0u, 1u, 2u, 3u);
+    return vec4(4u * shape.vector) + clamp(element, vec4(shape.begin), vec4(shape.end - 1u));
+}
+
+// Four elements; where they are not meant -0, and +0 for y, so that terms are -0, which adds nothing. `whole`: all are meant.
+fn load_x(at: u32, whole: bool) -> vec4<u32> {
+    let mask = vec4(select(~0u, ~SIGN, transform == ABSOLUTE));
     if whole {
-        return vec4(y[slot.x], y[slot.y], y[slot.z], y[slot.w]);
+        return x_vectors[shape.vector + at / 4u] & mask;
     }
-    let inside = min(slot, vec4(last));
-    return select(vec4(y[inside.x], y[inside.y], y[inside.z], y[inside.w]), vec4(0u), slot > vec4(last));
+    let slot = slots(at);
+    return select(vec4(SIGN), vec4(x[slot.x], x[slot.y], x[slot.z], x[slot.w]) & mask, meant(at));
+}
+
+fn load_y(at: u32, whole: bool) -> vec4<u32> {
+    if whole {
+        return y_vectors[shape.vector + at / 4u];
+    }
+    let slot = slots(at);
+    return select(vec4(0u), vec4(y[slot.x], y[slot.y], y[slot.z], y[slot.w]), meant(at));
 }
 
 fn note_nan(at: u32) {
@@ -268,15 +285,15 @@ fn add_stray(bits: u32, place: u32, at: u32) {
     }
 }
 
-fn add_elements(at: vec4<u32>, whole: bool, base: u32) {
-    var bits = load_x(at, whole);
+fn add_elements(at: u32, elements: vec4<u32>, base: u32) {
+    var bits = elements;
     var exponent = exponents(bits);
     let shift = places(exponent) - vec4(base); // wraps where it is negative
     if any(shift > vec4(31u)) {
         let stray = (shift > vec4(31u)) & ((bits << vec4(1u)) != vec4(0u));
         for (var i = 0u; i < 4u; i++) {
             if stray[i] {
-                add_stray(bits[i], shift[i] + base, at[i]);
+                add_stray(bits[i], shift[i] + base, at + i);
             }
         }
         bits = select(bits, vec4(SIGN), stray);
@@ -325,12 +342,9 @@ fn add_stray_product(a: u32, b: u32, place: u32, at: u32) {
     }
 }
 
-fn add_products(at: vec4<u32>, whole: bool, base: u32) {
-    var a = load_x(at, whole);
-    var b = a;
-    if transform == PRODUCT {
-        b = load_y(at, whole);
-    }
+fn add_products(at: u32, elements: vec4<u32>, others: vec4<u32>, base: u32) {
+    var a = elements;
+    var b = others;
     var exponent_a = exponents(a);
     var exponent_b = exponents(b);
     let place = places(exponent_a) + places(exponent_b);
@@ -341,7 +355,7 @@ fn add_products(at: vec4<u32>, whole: bool, base: u32) {
         let stray = special | ((shift > vec4(31u)) & !zero);
         for (var i = 0u; i < 4u; i++) {
             if stray[i] {
-                add_stray_product(a[i], b[i], place[i], at[i]);
+                add_stray_product(a[i], b[i], place[i], at + i);
             }
         }
         a = select(a, vec4(SIGN), stray);
@@ -357,7 +371,7 @@ fn add_products(at: vec4<u32>, whole: bool, base: u32) {
 }
 
 // The highest place of four terms, of those that are finite.
-fn sample(at: vec4<u32>) -> u32 {
+fn sample(at: u32) -> u32 {
     let exponent = exponents(load_x(at, false));
     var place = places(exponent);
     var finite = exponent < vec4(255u);
@@ -415,15 +429,30 @@ fn decide(base: u32, tile_size: u32, thread: u32) -> Decision {
     return workgroupUniformLoad(&decision);
 }
 
-// Adds a tile: `rounds` times four elements per thread.
-fn add_tile(tile: u32, lanes: vec4<u32>, base: u32) {
-    let whole = tile + 4u * size * shape.rounds <= shape.count;
-    for (var round = 0u; round < shape.rounds; round++) {
-        let at = tile + 4u * size * round + lanes;
+// Adds a tile: `rounds` times four elements per thread. Each round asks for what the next one adds, so that it is under way.
+fn add_tile(tile: u32, thread: u32, base: u32) {
+    let whole = all_meant(tile, 4u * size * shape.rounds);
+    var at = tile + 4u * thread;
+    var next = load_x(at, whole);
+    var other: vec4<u32>;
+    if transform == PRODUCT {
+        other = load_y(at, whole);
+    }
+    for (var left = shape.rounds; left > 0u; left--) {
+        let here = at;
+        let elements = next;
+        let others = select(elements, other, transform == PRODUCT);
+        if left > 1u {
+            at += 4u * size;
+            next = load_x(at, whole);
+            if transform == PRODUCT {
+                other = load_y(at, whole);
+            }
+        }
         if products {
-            add_products(at, whole, base);
+            add_products(here, elements, others, base);
         } else {
-            add_elements(at, whole, base);
+            add_elements(here, elements, base);
         }
     }
     window_fold(&lower);
@@ -455,15 +484,14 @@ fn add_to_total(thread: u32) {
 @compute @workgroup_size(size)
 fn sums(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
         @builtin(local_invocation_index) thread: u32) {
-    let lanes = vec4(0u, 1u, 2u, 3u) * size + vec4(thread);
     let tile_size = 4u * size * shape.rounds;
     let step = groups.x * tile_size;
     var tile = group.x * tile_size;
-    atomicMax(&sample_of_all, sample(tile + lanes));
+    atomicMax(&sample_of_all, sample(tile + 4u * thread));
     workgroupBarrier();
     var base = base_for(atomicLoad(&sample_of_all));
-    add_tile(tile, lanes, base);
-    for (tile += step; tile < shape.count; tile += step) {
+    add_tile(tile, thread, base);
+    for (tile += step; tile < shape.end; tile += step) {
         let next = decide(base, tile_size, thread);
         if next.base_moves {
             drain(base, thread);
@@ -472,7 +500,7 @@ fn sums(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups
             carry_digits(thread);
         }
         base = next.base;
-        add_tile(tile, lanes, base);
+        add_tile(tile, thread, base);
     }
     drain(base, thread);
     add_to_total(thread);
@@ -494,21 +522,20 @@ var<workgroup> greatest_of_all: atomic<u32>;
 fn extremes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) groups: vec3<u32>,
             @builtin(local_invocation_index) thread: u32) {
     let step = 4u * size;
-    let lanes = vec4(0u, 1u, 2u, 3u) * size + vec4(thread);
     var least = vec4(~0u);
     var greatest = vec4(0u);
-    for (var tile = group.x * step; tile < shape.count; tile += groups.x * step) {
-        let at = tile + lanes;
-        let slot = min(at, vec4(shape.count - 1u)) + vec4(shape.first_x); // the last one again, beyond the end
-        let bits = vec4(x[slot.x], x[slot.y], x[slot.z], x[slot.w]) & vec4(select(~0u, ~SIGN, transform == ABSOLUTE));
-        let nan = (bits & vec4(~SIGN)) > vec4(INFINITY);
+    for (var tile = group.x * step; tile < shape.end; tile += groups.x * step) {
+        let at = tile + 4u * thread;
+        let counts = meant(at);
+        let bits = load_x(at, all_meant(tile, step));
+        let nan = !counts | ((bits & vec4(~SIGN)) > vec4(INFINITY));
         let order = orders(bits);
         least = min(least, select(order, vec4(~0u), nan));
         greatest = max(greatest, select(order, vec4(0u), nan));
         if any(nan) {
             for (var i = 0u; i < 4u; i++) {
-                if nan[i] && at[i] < shape.count {
-                    note_nan(at[i]);
+                if nan[i] && counts[i] {
+                    note_nan(at + i);
                 }
             }
         }

@@ -220,13 +220,14 @@ export class GpuReduction {
         for (let done = 0; done < count; done += most) {
             const part = Math.min(most, count - done), start = offset + 4 * done;
             const aligned = Math.floor(start / alignment) * alignment, first = (start - aligned) / 4;
-            const { rounds, groups } = schedule(part, this.#what.workgroupSize, groupsMost);
-            const shape = this.#create('reduct shape', 32, UNIFORM | COPY_DST);
-            this.#device.queue.writeBuffer(shape, 0, new Uint32Array([part, first, first, done, rounds]));
-            const bound = which => ({ buffer: which, offset: aligned, size: 4 * (first + part) });
-            const entries = [[0, bound(buffer)], [2, total], [3, { buffer: shape }]];
+            const begin = first % 4, end = begin + part, words = first + part, whole = words - words % 4;
+            const { rounds, groups } = schedule(end, this.#what.workgroupSize, groupsMost);
+            const shape = this.#create('reduct shape', 32, UNIFORM | STORAGE | COPY_DST);
+            this.#device.queue.writeBuffer(shape, 0, new Uint32Array([begin, end, (first - begin) / 4, done - begin, rounds]));
+            const bound = (which, words) => words ? { buffer: which, offset: aligned, size: 4 * words } : { buffer: shape };
+            const entries = [[0, bound(buffer, words)], [2, total], [3, { buffer: shape }], [4, bound(buffer, whole)]];
             if (entryPoint === 'sums')
-                entries.push([1, bound(y ?? buffer)]);
+                entries.push([1, bound(y ?? buffer, words)], [5, bound(y ?? buffer, whole)]);
             this.#addStep(add, entries, groups, true);
         }
     }

@@ -111,6 +111,32 @@ test('parts of buffers, at any offset', async () => {
     buffer.destroy();
 });
 
+test('parts that begin and end within vectors of four: what lies beside them is not seen', async () => {
+    const x = floats(4200, 13).normal, y = partners(x).near, at = 4100;
+    const surrounded = (data, first, count, room) => {
+        const all = new Float32Array(room).fill(NaN);
+        all.set(data.subarray(0, count), first);
+        const buffer = device.createBuffer({ size: 4 * room, usage: GPUBufferUsage.STORAGE | GPUBufferUsage.COPY_DST });
+        device.queue.writeBuffer(buffer, 0, all);
+        return buffer;
+    };
+    for (let first = 0; first < 4; first++)
+        for (const count of sample([1, 2, 3, 4, 5, 8, 1021, 1024, 1027, 4095, 4096, 4101]))
+            for (const behind of [0, 1, 4]) {
+                const [a, b] = [x, y].map(data => surrounded(data, first, count, first + count + behind));
+                const [u, v] = [x, y].map(data => data.subarray(0, count)), options = { device, offset: 4 * first, count };
+                for (const operator of ['sum', 'norm2', 'min', 'max'])
+                    assert.equal((await reductWeb.reduce(operator, a, options)).bits, reduct.reduce(operator, u).bits,
+                        `${operator} of ${count} from ${first} on, ${behind} behind`);
+                assert.equal((await reductWeb.reduce('dot', a, { ...options, y: b })).bits, reduct.reduce('dot', u, { y: v }).bits);
+                [a, b].forEach(buffer => buffer.destroy());
+            }
+    const buffer = upload(Float32Array.from(x, (value, i) => (i === at ? NaN : value)), { before: 3 });
+    for (const operator of ['sum', 'norm2', 'max'])
+        await assert.rejects(reductWeb.reduce(operator, buffer, { device, offset: 12, count: x.length, nan: 'error' }), { status: 'nan', index: at });
+    buffer.destroy();
+});
+
 test('a prepared reduction runs again and again, and sees new data', async () => {
     const x = floats(9999, 10).normal, buffer = upload(x), engine = await reductWeb.GpuReduct.create(device);
     const reduction = await engine.prepare('sum', buffer, { count: x.length });
