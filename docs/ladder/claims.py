@@ -88,6 +88,12 @@ def errors(report, finish):
     return [row['ulp'] for row in report.rungs if row['variant'] == finish and row['n'] == report.sizes[-1] and row['ulp'] is not None]
 
 
+def exact_takes(report, language, n, note=None):
+    """The exact rung in a shader, of f32, by what its note says of the window."""
+    return next(row['seconds'] for row in report.whole['rows'] if row['group'] == 'rungs' and
+                (row['name'], row['language'], row['type'], row['n'], row['note']) == ('exact', language, 'f32', n, note))
+
+
 def near(figure, said):
     """Within a tenth of what a sentence says."""
     return figure is not None and abs(figure - said) <= 0.1 * abs(said)
@@ -201,11 +207,11 @@ CLAIMS = [
      lambda r: 1.5e-6 < (shown(r, 'cell-last-warp', 'both, and sums in registers, as in CUDA', 'time') -
                          seconds_on('nvidia-h100-80gb-hbm3', 'last-warp', 32 * MI)) < 2.5e-6 and
      3.5e-6 < (shown(r, 'cell-last-warp', '`first-add` in GLSL', 'time') - seconds_on('nvidia-h100-80gb-hbm3', 'first-add', 32 * MI)) < 4.5e-6),
-    ('cells', 'on the H200 global-halving takes 252 µs in WGSL at 32 Mi, 192 in CUDA and 831 in GLSL, and seven times as long in WGSL as in CUDA at 256 Mi',
+    ('cells', 'on the H200 global-halving takes 254 µs in WGSL at 32 Mi, 192 in CUDA and 831 in GLSL, and more than six times as long in WGSL as in CUDA at 256 Mi',
      None, lambda r: abs(seconds(r, 'global-halving', 32 * MI) - 192e-6) < 0.5e-6 and
-     all(abs(in_shaders(r, 'global-halving', language, 32 * MI)['seconds'] - said) < 0.5e-6 for language, said in (('wgsl', 252e-6), ('glsl', 831e-6))) and
+     all(abs(in_shaders(r, 'global-halving', language, 32 * MI)['seconds'] - said) < 0.5e-6 for language, said in (('wgsl', 254e-6), ('glsl', 831e-6))) and
      (256 * MI not in r.sizes or
-      6.5 < in_shaders(r, 'global-halving', 'wgsl', 256 * MI)['seconds'] / seconds(r, 'global-halving', 256 * MI) < 7.5)),
+      6 < in_shaders(r, 'global-halving', 'wgsl', 256 * MI)['seconds'] / seconds(r, 'global-halving', 256 * MI) < 7)),
     ('cells', 'after spirv-opt Slang takes what GLSL takes', None,
      lambda r: near(shown(r, 'cell-last-warp', '`last-warp` in Slang, after `spirv-opt -O`', 'time'), shown(r, 'cell-last-warp', 'as it is', 'time'))),
     ('cells', 'what global-halving costs more in shaders is the barrier for the device', None,
@@ -337,9 +343,9 @@ CLAIMS = [
      'producer-warp',
      lambda r: 0.78 < min(wide_costs(r, 4 * MI).values()) < 0.85 and abs(wide_costs(r, 4 * MI)['cluster'] - 1.05) < 0.006 and
      all(1.075 < wide_costs(r, n)[name] < 1.115 for n in (4 * MI, 10 * MI) for name in ('bulk-copy', 'producer-warp'))),
-    ('tutorials', 'in GLSL, HLSL and Slang blocks of 1024 with a fixed grid cost up to 9%, in WGSL 4 to 10%', None,
+    ('tutorials', 'in GLSL, HLSL and Slang blocks of 1024 with a fixed grid cost up to 9%, in WGSL 2 to 15%', None,
      lambda r: all(0.97 < cost < 1.095 for language in SHADERS for n in (4 * MI, 10 * MI) for cost in wide_costs(r, n, language).values()) and
-     all(1.034 < cost < 1.105 for n in (4 * MI, 10 * MI) for cost in wide_costs(r, n, 'wgsl').values())),
+     all(1.015 < cost < 1.155 for n in (4 * MI, 10 * MI) for cost in wide_costs(r, n, 'wgsl').values())),
     ('tutorials', 'knowing the size of blocks of 256 is worth a few percent', 'static-blocks',
      lambda r: all(1.01 < shown(r, 'static-blocks', '`blockDim.x`, 256 threads', n) / shown(r, 'static-blocks', '`BLOCK_SIZE`, 256 threads', n) < 1.12
                    for n in ('4 Mi', '10 Mi', '32 Mi'))),
@@ -391,25 +397,29 @@ CLAIMS = [
      (256 * MI not in r.sizes or abs(share(r, 'one-launch', 256 * MI) - 0.98) < 0.006 and
       all(abs(in_shaders(r, 'one-launch', language, 256 * MI)['of_limit'] - said) < 0.006 for language, said in
           (('glsl', 0.98), ('slang', 0.98), ('hlsl', 0.94))))),
-    ('shaders', 'at 1 Mi one-launch takes 5.36 µs in CUDA, 6.29 in WGSL, 6.31 in GLSL, 6.41 in Slang and 7.73 in HLSL', None,
+    ('shaders', 'at 1 Mi one-launch takes 5.36 µs in CUDA, 6.26 in WGSL, 6.31 in GLSL, 6.41 in Slang and 7.73 in HLSL', None,
      lambda r: near(seconds(r, 'one-launch', MI), 5.36e-6) and
      all(near(in_shaders(r, 'one-launch', language, MI)['seconds'], said) for language, said in
-         (('wgsl', 6.29e-6), ('glsl', 6.31e-6), ('slang', 6.41e-6), ('hlsl', 7.73e-6)))),
-    ('shaders', 'at 256 Mi WGSL reads 86% of what GLSL reads in one-launch, 93% in vector-loads, and is 14 to 19% behind where a tree is a loop', None,
+         (('wgsl', 6.26e-6), ('glsl', 6.31e-6), ('slang', 6.41e-6), ('hlsl', 7.73e-6)))),
+    ('shaders', 'at 256 Mi WGSL reads 87% of what GLSL reads in one-launch, 94% in vector-loads, and is 15 to 19% behind where a tree is a loop', None,
      lambda r: 256 * MI not in r.sizes or
-     all(abs(of_glsl(r, name) - said) < 0.006 for name, said in (('one-launch', 0.86), ('vector-loads', 0.93))) and
-     all(0.81 < of_glsl(r, name) < 0.865 for name in ('neighbour-modulo', 'neighbour-strided', 'halving', 'first-add'))),
+     all(abs(of_glsl(r, name) - said) < 0.006 for name, said in (('one-launch', 0.87), ('vector-loads', 0.94))) and
+     all(0.81 < of_glsl(r, name) < 0.855 for name in ('neighbour-modulo', 'neighbour-strided', 'halving', 'first-add'))),
+    ('shaders', 'at 256 Mi exact reads in WGSL 58% of what it reads in GLSL with a window in f64, and 65% of what it does with one in integers', None,
+     lambda r: 256 * MI not in r.sizes or
+     all(abs(exact_takes(r, 'glsl', 256 * MI, note) / exact_takes(r, 'wgsl', 256 * MI) - said) < 0.006
+         for note, said in (('window in f64', 0.58), ('window in 32-bit integers', 0.65)))),
     ('shaders', 'at 256 Mi unrolled is ahead of all other shaders in WGSL', None,
      lambda r: 256 * MI not in r.sizes or
      all(in_shaders(r, 'unrolled', 'wgsl', 256 * MI)['seconds'] < in_shaders(r, 'unrolled', language, 256 * MI)['seconds'] for language in SHADERS)),
-    ('shaders', 'at 1 Mi global-halving takes 16.4 µs in WGSL, in the other shaders 35 to 41, and is behind them at 256 Mi', None,
-     lambda r: near(in_shaders(r, 'global-halving', 'wgsl', MI)['seconds'], 16.4e-6) and
+    ('shaders', 'at 1 Mi global-halving takes 16.7 µs in WGSL, in the other shaders 35 to 41, and is behind them at 256 Mi', None,
+     lambda r: near(in_shaders(r, 'global-halving', 'wgsl', MI)['seconds'], 16.7e-6) and
      all(34.5e-6 < in_shaders(r, 'global-halving', language, MI)['seconds'] < 41.5e-6 for language in SHADERS) and
      (256 * MI not in r.sizes or of_glsl(r, 'global-halving') < 1)),
-    ('shaders', 'at 1 Mi the rungs with a fixed grid take 12.2 to 12.4 µs in WGSL, 8.4 to 9.7 in the other shaders, vector-loads 7.37', None,
-     lambda r: all(12.15e-6 < in_shaders(r, name, 'wgsl', MI)['seconds'] < 12.45e-6 and
+    ('shaders', 'at 1 Mi the rungs with a fixed grid take 12.5 to 12.6 µs in WGSL, 8.4 to 9.7 in the other shaders, vector-loads 7.32', None,
+     lambda r: all(12.45e-6 < in_shaders(r, name, 'wgsl', MI)['seconds'] < 12.65e-6 and
                    all(8.35e-6 < in_shaders(r, name, language, MI)['seconds'] < 9.75e-6 for language in SHADERS)
-                   for name in ('grid-stride', 'shuffle', 'warp-reduce')) and near(in_shaders(r, 'vector-loads', 'wgsl', MI)['seconds'], 7.37e-6)),
+                   for name in ('grid-stride', 'shuffle', 'warp-reduce')) and near(in_shaders(r, 'vector-loads', 'wgsl', MI)['seconds'], 7.32e-6)),
     ('shaders', 'in WGSL one-launch gains 1.1 µs at 1 Mi, and is behind vector-loads with a second launch at 32 and 256 Mi', None,
      lambda r: near(in_shaders(r, 'vector-loads', 'wgsl', MI)['seconds'] - in_shaders(r, 'one-launch', 'wgsl', MI)['seconds'], 1.1e-6) and
      all(in_shaders(r, 'one-launch', 'wgsl', n)['seconds'] > in_shaders(r, 'vector-loads', 'wgsl', n)['seconds'] for n in r.sizes if n > 10 * MI)),

@@ -8,10 +8,14 @@
 //
 // A place is a shift, and a sum of all places is 277 bits wide; but most data use few places. So there are two levels:
 //
-//   window     64 bits per thread, at a base chosen for the workgroup: takes terms at places base .. base + 31
+//   window     64 bits per thread, at a base chosen for the workgroup: takes terms at places base .. base + 27
 //
-//                base + 63           base + 32             base
-//                  [ high, carries       | low, 32 bits      ]      term << (place - base), added as two words
+//                base + 59      base + 32      base + 27      base
+//                  [ high: term >> (base + 27 - place), rounded down ]
+//                                   [ low: term << (place - base), modulo 2^32 ]
+//
+//              What all the rounding down of a tile has left behind is at least 0 and below 2^32, and so is low - (high << 27)
+//              modulo 2^32: no carry is looked for.
 //
 //   digits     40 digits of 16 bits per workgroup, with room for carries: takes what strays beyond the window, by
 //              atomic additions, and at the end the windows' sum
@@ -21,8 +25,8 @@
 // Phases: sample a few terms for a base; add tiles; where more than a quarter of a tile strayed, move the window; add the
 // windows to the digits, and the digits to the total. Nobody waits for another workgroup.
 //
-// What it fixes: results that depend on the number of workgroups. When it loses: data that jump over more than 32 binary
-// orders of magnitude from one number to the next pay three atomic additions for each stray.
+// What it fixes: results that depend on the number of workgroups. When it loses: data that jump over more than 28 binary
+// orders of magnitude from one number to the next pay three atomic additions for each stray; so do subnormal numbers.
 //
 // Products are taken as two digits of 24 bits, from four products of 12 bits; each digit has a window of its own.
 
@@ -120,9 +124,11 @@ fn carry_digits(thread: u32) {
 // Four sums side by side, for the four elements of a round, and what has been taken out of them: digits of 16 bits from
 // the window's base, the last one signed.
 //
-// A term below 2^24 adds at most 2^24 to a high word; a tile has at most 32 rounds, so high words stay below 2^30. Each
+// A term below 2^24 adds at most 2^24 to a high word, and leaves less than 2^27 behind; a tile has at most 32 rounds, so high words
+// stay below 2^30, and what is left behind below 2^32. Each
 // tile adds at most 2^18 to a digit of a thread, and a workgroup has at most 64 tiles. These have 2^19 terms below 2^55
 // at most, so the last digits, whose unit is 2^48, stay below 2^26 for a whole workgroup.
+const SPAN = 27u; // places of a window above its base
 struct Window {
     low: vec4<u32>,
     high: vec4<i32>,
@@ -132,12 +138,10 @@ struct Window {
 var<private> lower: Window;
 var<private> upper: Window; // of the upper digits of products: 24 places above
 
-// WGSL takes shifts modulo 32, so what shift a zero has does not matter.
+// Shifts are at most SPAN, but for zeros: WGSL takes shifts modulo 32, and a zero stays one.
 fn window_add(window: ptr<private, Window>, term: vec4<i32>, shift: vec4<u32>) {
-    let low = vec4<u32>(term) << shift;
-    let sum = (*window).low + low;
-    (*window).low = sum;
-    (*window).high += ((term >> vec4(1u)) >> (vec4(31u) - shift)) + select(vec4(0), vec4(1), sum < low);
+    (*window).low += vec4<u32>(term) << shift;
+    (*window).high += term >> (vec4(SPAN) - shift);
 }
 
 fn sum4(v: vec4<i32>) -> i32 {
@@ -147,7 +151,8 @@ fn sum4(v: vec4<i32>) -> i32 {
 // Takes the sums out of the window.
 fn window_fold(window: ptr<private, Window>) {
     let low = (*window).low;
-    let high = (*window).high;
+    let behind = low - (vec4<u32>((*window).high) << vec4(SPAN));
+    let high = ((*window).high + vec4<i32>(behind >> vec4(SPAN))) >> vec4(32u - SPAN); // carries from `low` are in it
     (*window).digits += vec4(sum4(vec4<i32>(low & vec4(0xffffu))), sum4(vec4<i32>(low >> vec4(16u))),
                              sum4(high & vec4(0xffff)), sum4(high >> vec4(16u)));
     (*window).low = vec4(0u);
@@ -285,22 +290,25 @@ fn add_stray(bits: u32, place: u32, at: u32) {
     }
 }
 
+// Zeros and subnormal numbers have no leading one: they are below every window of elements, whose base is 1 at least.
 fn add_elements(at: u32, elements: vec4<u32>, base: u32) {
     var bits = elements;
-    var exponent = exponents(bits);
-    let shift = places(exponent) - vec4(base); // wraps where it is negative
-    if any(shift > vec4(31u)) {
-        let stray = (shift > vec4(31u)) & ((bits << vec4(1u)) != vec4(0u));
+    let exponent = exponents(bits);
+    let shift = exponent - vec4(base + 1u); // wraps where it is negative
+    var magnitude = (bits & vec4(0x7fffffu)) | vec4(0x800000u);
+    if max(max(shift.x, shift.y), max(shift.z, shift.w)) > SPAN {
+        let beyond = shift > vec4(SPAN);
+        let stray = beyond & ((bits << vec4(1u)) != vec4(0u));
         for (var i = 0u; i < 4u; i++) {
             if stray[i] {
-                add_stray(bits[i], shift[i] + base, at + i);
+                add_stray(bits[i], max(exponent[i], 1u) - 1u, at + i);
             }
         }
         bits = select(bits, vec4(SIGN), stray);
-        exponent = exponents(bits);
+        magnitude = select(magnitude, vec4(0u), beyond);
     }
     nonzero |= bits ^ vec4(SIGN);
-    window_add(&lower, with_signs(significands(bits, exponent), signs(bits)), shift);
+    window_add(&lower, with_signs(magnitude, signs(bits)), shift);
 }
 
 struct Product {
@@ -350,9 +358,9 @@ fn add_products(at: u32, elements: vec4<u32>, others: vec4<u32>, base: u32) {
     let place = places(exponent_a) + places(exponent_b);
     let shift = place - vec4(base);
     let special = max(exponent_a, exponent_b) == vec4(255u);
-    if any(special | (shift > vec4(31u))) {
+    if any(special | (shift > vec4(SPAN))) {
         let zero = ((a << vec4(1u)) == vec4(0u)) | ((b << vec4(1u)) == vec4(0u));
-        let stray = special | ((shift > vec4(31u)) & !zero);
+        let stray = special | ((shift > vec4(SPAN)) & !zero);
         for (var i = 0u; i < 4u; i++) {
             if stray[i] {
                 add_stray_product(a[i], b[i], place[i], at + i);
@@ -405,10 +413,10 @@ struct Decision {
 var<workgroup> decision: Decision;
 
 // The base of a window in which this place has four places to spare above. The exponent field 255 must lie beyond it, so
-// that infinities and NaNs of elements stray; products look for them.
+// that infinities and NaNs of elements stray, and 0 below it; products look for them.
 fn base_for(place: u32) -> u32 {
-    let base = max(place + 4u, 31u) - 31u;
-    return select(min(base, 254u - 32u), base, products);
+    let base = max(place + 4u, SPAN) - SPAN;
+    return select(clamp(base, 1u, 253u - SPAN), base, products);
 }
 
 // Decides about the next tile, from the strays of this one.
