@@ -290,7 +290,7 @@ fn add_stray(bits: u32, place: u32, at: u32) {
     }
 }
 
-// Zeros and subnormal numbers have no leading one: they are below every window of elements, whose base is 1 at least.
+// Zeros and subnormal numbers have no leading one; as their exponent field, 0, is below every window, they stray.
 fn add_elements(at: u32, elements: vec4<u32>, base: u32) {
     var bits = elements;
     let exponent = exponents(bits);
@@ -413,10 +413,10 @@ struct Decision {
 var<workgroup> decision: Decision;
 
 // The base of a window in which this place has four places to spare above. The exponent field 255 must lie beyond it, so
-// that infinities and NaNs of elements stray, and 0 below it; products look for them.
+// that infinities and NaNs of elements stray; products look for them.
 fn base_for(place: u32) -> u32 {
     let base = max(place + 4u, SPAN) - SPAN;
-    return select(clamp(base, 1u, 253u - SPAN), base, products);
+    return select(min(base, 253u - SPAN), base, products);
 }
 
 // Decides about the next tile, from the strays of this one.
