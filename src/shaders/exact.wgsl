@@ -290,7 +290,7 @@ fn add_stray(bits: u32, place: u32, at: u32) {
     }
 }
 
-// Zeros and subnormal numbers have no leading one; as their exponent field, 0, is below every window, they stray.
+// Zeros and subnormal numbers have no leading one. Their exponent field, 0, is below every window: the latter stray, zeros add nothing.
 fn add_elements(at: u32, elements: vec4<u32>, base: u32) {
     var bits = elements;
     let exponent = exponents(bits);
