@@ -124,10 +124,10 @@ fn carry_digits(thread: u32) {
 // Four sums side by side, for the four elements of a round, and what has been taken out of them: digits of 16 bits from
 // the window's base, the last one signed.
 //
-// A term below 2^24 adds at most 2^24 to a high word, and leaves less than 2^27 behind; a tile has at most 32 rounds, so high words
-// stay below 2^30, and what is left behind below 2^32. Each
-// tile adds at most 2^18 to a digit of a thread, and a workgroup has at most 64 tiles. These have 2^19 terms below 2^55
-// at most, so the last digits, whose unit is 2^48, stay below 2^26 for a whole workgroup.
+// A term below 2^24 adds at most 2^24 to a high word, and leaves less than 2^27 behind; a tile has at most 32 rounds, so
+// high words stay below 2^30, and what is left behind below 2^32. Each tile adds at most 2^18 to a digit of a thread, and
+// a workgroup has at most 64 tiles. These have 2^19 terms below 2^51 at most, so the last digits, whose unit is 2^48, stay
+// below 2^22 for a whole workgroup.
 const SPAN = 27u; // places of a window above its base
 struct Window {
     low: vec4<u32>,
