@@ -232,15 +232,18 @@ fn all_meant(first: u32, count: u32) -> bool {
     return first >= shape.begin && first + count <= shape.end;
 }
 
+fn four_from(at: u32) -> vec4<u32> {
+    return vec4(at) + vec4(0u, 1u, 2u, 3u);
+}
+
 // Which of the four elements from a multiple of four on are meant, and where they lie, or others in place of those that are not.
 fn meant(at: u32) -> vec4<bool> {
-    let element = vec4(at) + vec4(0u, 1u, 2u, 3u);
+    let element = four_from(at);
     return (element >= vec4(shape.begin)) & (element < vec4(shape.end));
 }
 
 fn slots(at: u32) -> vec4<u32> {
-    let element = vec4(at) + vec4(0u, 1u, 2u, 3u);
-    return vec4(4u * shape.vector) + clamp(element, vec4(shape.begin), vec4(shape.end - 1u));
+    return vec4(4u * shape.vector) + clamp(four_from(at), vec4(shape.begin), vec4(shape.end - 1u));
 }
 
 // Four elements; where they are not meant -0, and +0 for y, so that terms are -0, which adds nothing. `whole`: all are meant.
@@ -534,8 +537,12 @@ fn extremes(@builtin(workgroup_id) group: vec3<u32>, @builtin(num_workgroups) gr
     var greatest = vec4(0u);
     for (var tile = group.x * step; tile < shape.end; tile += groups.x * step) {
         let at = tile + 4u * thread;
-        let counts = meant(at);
-        let bits = load_x(at, all_meant(tile, step));
+        let whole = all_meant(tile, step);
+        let bits = load_x(at, whole);
+        var counts = vec4(true);
+        if !whole {
+            counts = meant(at);
+        }
         let nan = !counts | ((bits & vec4(~SIGN)) > vec4(INFINITY));
         let order = orders(bits);
         least = min(least, select(order, vec4(~0u), nan));
