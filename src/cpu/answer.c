@@ -127,19 +127,23 @@ bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, const void
     const struct rd_operator *op = rd_operator(reduction->op);
     if (count && rd_family(reduction) == RD_EXTREME)
         return rd_cpu_answer_extreme(prepared, x, count, result);
-    if (!count || count > RD_BRIEF || reduction->mode != REDUCT_EXACT || op->combine != RD_ADD ||
+    const bool few = count <= RD_BRIEF;
+    if (!count || reduction->mode != REDUCT_EXACT || op->combine != RD_ADD ||
         rd_type(reduction->element)->kind != RD_FLOAT)
         return false;
     switch (op->transform) {
     case RD_IDENTITY:
     case RD_ABSOLUTE:
-        return answer_sum(kernels, reduction, op, x, count, result);
+        return few && answer_sum(kernels, reduction, op, x, count, result);
     case RD_TIMES:
-        return answer_products(kernels, reduction, false, x, y, count, result);
     case RD_SQUARE:
     case RD_MOMENTS:
-        return count >= rd_minimum(reduction) &&
-               answer_products(kernels, reduction, op->transform == RD_MOMENTS, x, x, count, result);
+        if (count < rd_minimum(reduction))
+            return false;
+        if (count > kernels->most_products && kernels->close[reduction->element] &&
+            rd_cpu_answer_closely(prepared, x, y, count, result))
+            return true;
+        return few && answer_products(kernels, reduction, op->transform == RD_MOMENTS, x, y ? y : x, count, result);
     case RD_WEIGHTED:
     case RD_PRESENT:
     case RD_NONZERO:

@@ -1,4 +1,4 @@
-/* Reductions of few elements, answered without a partial result. */
+/* Reductions answered without a partial result: of few elements, or of many where less than an exact one decides the result. */
 #ifndef RD_ANSWER_H
 #define RD_ANSWER_H
 
@@ -9,5 +9,9 @@ bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, const void
 
 /* The same of extremes alone, in extremes.c. */
 bool rd_cpu_answer_extreme(const struct rd_prepared *prepared, const void *x, uint64_t count, void *result);
+
+/* The same of products, squares and moments of floats, which are more than a few, in close.c. */
+bool rd_cpu_answer_closely(const struct rd_prepared *prepared, const void *x, const void *y, uint64_t count,
+                           void *result);
 
 #endif

@@ -18,34 +18,6 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Fewest elements of a piece: of fast sums, and of what may be cut anywhere, where more of them keep threads even. */
-enum { FAST_PIECE_MIN = 1 << 16, PIECE_MIN = 1 << 14, PIECES_PER_THREAD = 4 };
-
-/* The most elements of a piece, as far as there may be as many pieces, where somebody may want to stop between two. */
-enum { STOPPING_PIECE = 1 << 22 };
-
-/* Cuts the data into pieces of whole blocks. */
-static void cut(struct rd_call *call, uint64_t piece, uint64_t least) {
-    call->piece = piece < least ? least : rd_divide_up(piece, RD_FAST_BLOCK) * RD_FAST_BLOCK;
-    call->pieces = rd_divide_up(call->count, call->piece);
-}
-
-/* Finds how many threads pay, and cuts the data for them. */
-static void plan_pieces(struct rd_call *call, enum rd_family family) {
-    uint64_t bytes = call->count * rd_element_size(call->total) * rd_operator(call->total->reduction.op)->inputs;
-    if (family == RD_FAST_SUM)
-        cut(call, rd_divide_up(call->count, RD_PIECES_MAX), FAST_PIECE_MIN);
-    else
-        cut(call, 0, PIECE_MIN);
-    call->threads = rd_team_threads(&call->crew, call->pieces, bytes);
-    if (family == RD_FAST_SUM)
-        return;
-    uint64_t pieces = call->threads == 1 ? 1 : (uint64_t)call->threads * PIECES_PER_THREAD;
-    if (rd_team_may_stop(&call->crew) && pieces < rd_divide_up(call->count, STOPPING_PIECE))
-        pieces = rd_divide_up(call->count, STOPPING_PIECE);
-    cut(call, rd_divide_up(call->count, pieces < RD_PIECES_MAX ? pieces : RD_PIECES_MAX), PIECE_MIN);
-}
-
 static bool is_short(const struct rd_call *call) {
     return call->count <= RD_SHORT;
 }
@@ -120,7 +92,7 @@ static reduct_status cpu_accumulate(const struct rd_prepared *prepared, const vo
         partial->seen = count;
         return REDUCT_OK;
     }
-    plan_pieces(&call, family);
+    rd_call_plan(&call, family);
     if (!workspace && (call.threads > 1 || needs_room(family, count)) && !(workspace = taken = rd_room_take())) {
         if (needs_room(family, count))
             return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "workspace: %zu bytes could not be allocated",
@@ -160,7 +132,7 @@ static reduct_status cpu_prepare(struct rd_prepared *prepared, reduct_error *err
 
 /* One room; helpers bring their own. What needs none but for queues is given them where threads may be used. */
 static size_t cpu_workspace(const struct rd_prepared *prepared, uint64_t count) {
-    return count > PIECE_MIN || needs_room(rd_family(&prepared->reduction), count) ? sizeof(struct rd_room) : 0;
+    return count > RD_PIECE_MIN || needs_room(rd_family(&prepared->reduction), count) ? sizeof(struct rd_room) : 0;
 }
 
 const struct rd_backend rd_cpu_backend = {.name = "cpu",

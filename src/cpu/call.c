@@ -3,8 +3,36 @@
 
 #include "core/environment.h"
 #include "core/system.h"
+#include "cpu/numbers.h"
 
 #include <string.h>
+
+/* The fewest elements of a piece of fast sums. Of what may be cut anywhere more pieces than threads keep these even. */
+enum { FAST_PIECE_MIN = 1 << 16, PIECES_PER_THREAD = 4 };
+
+/* The most elements of a piece, as far as there may be as many pieces, where somebody may want to stop between two. */
+enum { STOPPING_PIECE = 1 << 22 };
+
+/* Cuts the data into pieces of whole blocks. */
+static void cut(struct rd_call *call, uint64_t piece, uint64_t least) {
+    call->piece = piece < least ? least : rd_divide_up(piece, RD_FAST_BLOCK) * RD_FAST_BLOCK;
+    call->pieces = rd_divide_up(call->count, call->piece);
+}
+
+void rd_call_plan(struct rd_call *call, enum rd_family family) {
+    uint64_t bytes = call->count * rd_element_size(call->total) * rd_operator(call->total->reduction.op)->inputs;
+    if (family == RD_FAST_SUM)
+        cut(call, rd_divide_up(call->count, RD_PIECES_MAX), FAST_PIECE_MIN);
+    else
+        cut(call, 0, RD_PIECE_MIN);
+    call->threads = rd_team_threads(&call->crew, call->pieces, bytes);
+    if (family == RD_FAST_SUM)
+        return;
+    uint64_t pieces = call->threads == 1 ? 1 : (uint64_t)call->threads * PIECES_PER_THREAD;
+    if (rd_team_may_stop(&call->crew) && pieces < rd_divide_up(call->count, STOPPING_PIECE))
+        pieces = rd_divide_up(call->count, STOPPING_PIECE);
+    cut(call, rd_divide_up(call->count, pieces < RD_PIECES_MAX ? pieces : RD_PIECES_MAX), RD_PIECE_MIN);
+}
 
 struct rd_turn rd_call_turn(const struct rd_call *call) {
     return (struct rd_turn){.first = rd_team_number() % call->threads};
@@ -58,9 +86,7 @@ struct rd_partial *rd_call_begin_part(struct rd_call *call, struct rd_partial *o
 }
 
 /* All threads come here at about the same time, for less than a microsecond each: to sleep would take longer. */
-void rd_call_end_part(struct rd_call *call, const struct rd_partial *part) {
-    if (part == call->total)
-        return;
+void rd_call_lock(struct rd_call *call) {
     for (unsigned tries = 0; atomic_load_explicit(&call->locked, memory_order_relaxed) ||
                              atomic_exchange_explicit(&call->locked, true, memory_order_acquire);
          tries++)
@@ -68,8 +94,18 @@ void rd_call_end_part(struct rd_call *call, const struct rd_partial *part) {
             rd_pause();
         else
             rd_yield(); /* who holds it may not be running */
-    rd_partial_merge(call->total, part);
+}
+
+void rd_call_unlock(struct rd_call *call) {
     atomic_store_explicit(&call->locked, false, memory_order_release);
+}
+
+void rd_call_end_part(struct rd_call *call, const struct rd_partial *part) {
+    if (part == call->total)
+        return;
+    rd_call_lock(call);
+    rd_partial_merge(call->total, part);
+    rd_call_unlock(call);
 }
 
 /* Every thread runs in the environment that the kernels need. */

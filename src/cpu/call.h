@@ -18,7 +18,7 @@ struct rd_call {
     struct rd_room *own; /* where pieces leave their results, and queues are; null if neither is needed */
     /* What threads write, in a cache line of its own: */
     _Alignas(64) _Atomic(struct rd_room *) unused; /* the same room, until a thread has taken it to work in */
-    atomic_bool locked;                            /* `total` is one thread's, where there are several */
+    atomic_bool locked;                            /* rd_call_lock() */
 };
 
 /* Part of the data. */
@@ -26,6 +26,9 @@ struct rd_range {
     const unsigned char *x, *y;
     uint64_t first, count;
 };
+
+/* The fewest elements of a piece of what may be cut anywhere. */
+enum { RD_PIECE_MIN = 1 << 14 };
 
 /* Arrays this short are reduced on the stack alone. */
 enum { RD_SHORT = 64 };
@@ -49,6 +52,13 @@ void rd_call_leave(const struct rd_call *call, struct rd_room *room);
  * total. Indices in it count from the start of the call, and `seen` is zero until the end: so merging leaves them as they are. */
 struct rd_partial *rd_call_begin_part(struct rd_call *call, struct rd_partial *own);
 void rd_call_end_part(struct rd_call *call, const struct rd_partial *part);
+
+/* What threads of a call have in common is one thread's between these. */
+void rd_call_lock(struct rd_call *call);
+void rd_call_unlock(struct rd_call *call);
+
+/* Finds how many threads pay, and cuts the data for them. */
+void rd_call_plan(struct rd_call *call, enum rd_family family);
 
 /* Runs `work` on the call's threads, within rd_environment_enter(). */
 void rd_call_share(struct rd_call *call, void (*work)(struct rd_call *call));

@@ -114,6 +114,12 @@ struct rd_slices {
 /* What is said of numbers that were cut: some did not fit, or were not finite; some were -0. */
 enum { RD_SPLIT_ODD = 1, RD_SPLIT_MINUS_ZERO = 2 };
 
+/* A sum close by: in units, and what is left; it is at most `slack` from the truth. */
+struct rd_close {
+    int64_t units;
+    double rest, slack;
+};
+
 struct rd_kernels {
     const char *name; /* of the device: "cpu:avx2" */
 
@@ -134,6 +140,13 @@ struct rd_kernels {
      * parts. */
     size_t most_products;
     bool (*brief_products[RD_TYPE_END])(const void *x, const void *y, size_t count, double part[4]);
+
+    /* Sums of products, of squares, or of elements and of their squares (RD_TIMES, RD_SQUARE, RD_MOMENTS), of at most RD_CLOSE elements,
+     * in units of 2^unit[0], those of the squares of moments in 2^unit[1], from 2^-900 to 2^900: close by, in less than half of the time
+     * that exact ones take; coarse, of elements narrower than f64, to some units. False where units are too small, or something is not
+     * finite; `found` is then of no use. By element type, null where there is no such way. Run within rd_environment_enter(). */
+    bool (*close[RD_TYPE_END])(enum rd_transform transform, bool coarse, const void *x, const void *y, size_t count,
+                               const int unit[2], struct rd_close found[2]);
 
     /* Sums side by side: adds rows of RD_SIDE elements, `step` elements from one row to the next, or of their absolute
      * values. Run within rd_environment_enter(). fold: of rows of so many elements makes 2 * side_lanes doubles each,
@@ -241,7 +254,7 @@ struct rd_kernels {
     size_t (*find)(const void *x, size_t count, uint64_t bits, reduct_type element);
 };
 
-enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 512, RD_PAIRS = 8 };
+enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 512, RD_PAIRS = 8, RD_CLOSE = 1 << 15 };
 
 extern const struct rd_kernels rd_kernels_portable;
 #ifdef RD_X86

@@ -194,6 +194,13 @@ static inline __attribute__((always_inline)) bool brief(const void *x, size_t n,
            *high == *high; /* quiet NaNs raise none */
 }
 
+/* Sums close by: see cpu/kernels/close.h. */
+#define HAS_CLOSE
+#define close_fused(a, b, c) (doubles) _mm256_fmadd_pd((__m256d)(a), (__m256d)(b), (__m256d)(c))
+#define close_quietly        close_fused
+#define close_rest(a, b, c)  (doubles) _mm256_fmsub_pd((__m256d)(a), (__m256d)(b), (__m256d)(c))
+#define close_flags_clear()  flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT)
+
 /* Trials: see cpu/kernels/trial.h. Slices as in sums of few elements. */
 #define HAS_TRIALS
 #define TRIAL_READ_AHEAD(at) _mm_prefetch((at), _MM_HINT_T0)

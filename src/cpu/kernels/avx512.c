@@ -317,6 +317,13 @@ static inline __attribute__((always_inline)) bool brief_products(const void *x, 
     return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT);
 }
 
+/* Sums close by: see cpu/kernels/close.h. */
+#define HAS_CLOSE
+#define close_fused(a, b, c)   (doubles) _mm512_fmadd_pd((__m512d)(a), (__m512d)(b), (__m512d)(c))
+#define close_quietly(a, b, c) (doubles) _mm512_fmadd_round_pd((__m512d)(a), (__m512d)(b), (__m512d)(c), QUIETLY)
+#define close_rest(a, b, c)    (doubles) _mm512_fmsub_pd((__m512d)(a), (__m512d)(b), (__m512d)(c))
+#define close_flags_clear()    flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT)
+
 /* Trials: see cpu/kernels/trial.h. Slices as in windows; what is multiplied by 1 is the same to the processor as there. */
 #define HAS_TRIALS
 #define HAS_TRIAL_SQUARE

@@ -4,6 +4,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
@@ -18,6 +19,14 @@ typedef double doubles __attribute__((vector_size(VECTOR_BYTES)));
 typedef float floats __attribute__((vector_size(VECTOR_BYTES / 2))); /* as many */
 typedef uint64_t words __attribute__((vector_size(VECTOR_BYTES)));
 typedef int32_t halves __attribute__((vector_size(VECTOR_BYTES)));
+
+/* Of a normal double. */
+static inline double power_of_two(int exponent) {
+    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
+    double value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
 
 /* Elements of a vector of doubles. */
 enum { IN_VECTOR = VECTOR_BYTES / 8 };

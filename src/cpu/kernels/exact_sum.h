@@ -249,6 +249,12 @@ static __attribute__((noinline)) void add_far_errors(struct rd_sum *sum, const d
  * many may be added one by one. */
 enum { FAR_PIECE = 2 * RD_LANES, FAR_PIECES = 3 };
 
+#ifdef HAS_PRODUCT_BLOCK
+enum { PRODUCTS_AT_ONCE = 1 };
+#else
+enum { PRODUCTS_AT_ONCE = 0 };
+#endif
+
 /* Adds products, and the rounding errors of those of doubles, in one go where two slices hold each, as they mostly do. */
 static bool products_try(struct rd_scratch *s, struct rd_window *w, const void *x, const void *y, size_t n,
                          reduct_type element) {
@@ -290,6 +296,8 @@ static __attribute__((noinline)) void products_start(struct rd_window *products,
 /* The same of a block, in pieces if need be. Returns of how many pairs; if of any, all are finite. */
 static size_t add_products_at_once(struct rd_scratch *s, struct rd_window *w, const double *x, const double *y,
                                    size_t n) {
+    if (!PRODUCTS_AT_ONCE)
+        return 0;
     if (products_try(s, w, x, y, n, REDUCT_F64))
         return n;
     if (w->level != 2 || s->errors.level != 2 || !all_finite(x, n) || (x != y && !all_finite(y, n)))

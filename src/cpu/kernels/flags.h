@@ -56,11 +56,4 @@ struct trial_slices {
     double start, factor, back;
 };
 
-static inline double power_of_two(int exponent) {
-    uint64_t bits = (uint64_t)(exponent + 1023) << 52;
-    double value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 #endif

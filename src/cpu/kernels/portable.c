@@ -125,4 +125,15 @@ static bool multiply_exactly(const double *x, const double *y, size_t n, double 
     return !bad;
 }
 
+#ifdef __aarch64__
+/* Sums close by: see cpu/kernels/close.h. */
+#include <arm_neon.h>
+#define HAS_CLOSE
+#define BARRIER(v)           __asm__ volatile("" : "+w"(v)::"memory")
+#define close_fused(a, b, c) (doubles) vfmaq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b))
+#define close_quietly        close_fused
+#define close_rest(a, b, c)  -(doubles)vfmsq_f64((float64x2_t)(c), (float64x2_t)(a), (float64x2_t)(b))
+#define close_flags_clear()  false
+#endif
+
 #include "cpu/kernels/template.h"

@@ -23,8 +23,8 @@
  *   brief_products(x, y, n, element, square, part)
  *       optional, with HAS_BRIEF_PRODUCTS: the same of products, RD_BRIEF at most
  *
- *   HAS_TRIALS
- *       optional: what cpu/kernels/trial.h says
+ *   HAS_CLOSE, HAS_TRIALS
+ *       optional: what cpu/kernels/close.h, trial.h say
  *
  * Everything else is in the files included here, one for each family: plain C that the compiler vectorises for the set. They
  * share one scope and come in this order.
@@ -37,6 +37,7 @@
 #include "cpu/kernels/common.h"
 
 #include "cpu/kernels/bins.h"
+#include "cpu/kernels/close.h"
 #include "cpu/kernels/count.h"
 #include "cpu/kernels/exact_sum.h"
 
@@ -82,6 +83,14 @@ static bool self_test(void) {
     factors[1] = 0;
     HIDE(factors);
     passed &= multiply_exactly(factors, factors, RD_LANES, product, error);
+#ifdef HAS_CLOSE
+    /* And a multiply-add must round once. */
+    double x[] = {1 + 0x1p-30};
+    struct rd_close found[2];
+    HIDE(x);
+    passed &= close_f64(RD_SQUARE, false, x, x, 1, (const int[]){-20, 0}, found) && found[0].units == 1 << 20 &&
+              found[0].rest == 0x1p-29 + 0x1p-60;
+#endif
     rd_environment_leave(caller);
     return passed;
 }
@@ -123,6 +132,9 @@ const struct rd_kernels KERNELS = {
     .brief = {FLOATS(brief)},
     .most_products = MOST_PRODUCTS,
     .brief_products = {FLOATS(brief_products)},
+#ifdef HAS_CLOSE
+    .close = {FLOATS(close)},
+#endif
     .add_integer = {INTEGERS(add)},
     .fast_f64 = fast_f64,
     .fast_f32 = fast_f32,
