@@ -21,7 +21,7 @@ struct kept {
     int input_count, inputs[INPUTS], out; /* places among the call's arguments; -1: the result is a new array */
     reduct_type number;                   /* of NumPy's number that the result is, or 0 */
     size_t workspace;
-    bool check;                            /* on a GPU: what the data make of it is waited for */
+    bool check;                            /* what the data make of it is an error; on a GPU it is waited for */
     PyObject *make, *arguments, *keywords; /* what is called for a new array */
     PyObject *kind;                        /* that of x */
 };
@@ -753,7 +753,7 @@ static PyObject *run(struct call *call, const struct kept *kept) {
     reduct_status status = REDUCT_OK;
     bool done = true;
     if (first->device < 0)
-        status = plan_execute(kept->plan, inputs, &target, &error);
+        status = plan_execute(kept->plan, inputs, &target, kept->check, &error);
     else
         done = queue(state, kept, call->objects[array_at(call, kept->inputs[0])], first->device, inputs, &target,
                      &status, &error);

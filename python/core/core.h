@@ -147,8 +147,10 @@ int again_traverse(struct state *state, visitproc visit, void *arg);
 void again_clear(struct state *state);
 void again_forget(struct state *state);
 
-/* plan.c: executions without the interpreter's lock, if they are long */
-reduct_status plan_execute(PyObject *plan, const void *const *inputs, void *const *results, reduct_error *error);
+/* plan.c: executions without the interpreter's lock, if they are long. Without check results that the data make fail become NaN, of integer
+ * types 0. */
+reduct_status plan_execute(PyObject *plan, const void *const *inputs, void *const *results, bool check,
+                           reduct_error *error);
 reduct_status plan_queue(PyObject *plan, const void *const *inputs, void *const *results, bool check, void *workspace,
                          void *stream, reduct_error *error);
 size_t plan_workspace(PyObject *plan);

@@ -1,6 +1,7 @@
 /* The class Plan: what the library's plans are, made from shapes and executed on views. */
 #include "core.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum { INPUTS_MAX = 5, REDUCTIONS_MAX = 64 };
@@ -19,7 +20,8 @@ struct request {
 
 struct plan_object {
     PyObject_HEAD reduct_plan *plan;
-    uint64_t elements;       /* read by an execution, about */
+    uint64_t elements; /* read by an execution, about */
+    size_t reductions;
     struct request *request; /* of one whose executions look at signals, or null */
 };
 
@@ -62,11 +64,12 @@ static bool read_inputs(PyObject *tuple, struct request *request) {
     return true;
 }
 
-/* Whether it is one result of elements one after another, which the library has a shorter way for. */
-static bool is_whole(const struct request *request) {
+/* Whether it is one result of elements one after another, which the library has a shorter way for. Of less than two elements there may be
+ * no result, which the shorter way refuses before it is known whether that is an error. */
+static bool is_whole(const struct request *request, uint64_t elements) {
     const reduct_array *array = &request->array;
     uint64_t all = array->rank == REDUCT_RANK_MAX ? UINT64_MAX : ((uint64_t)1 << array->rank) - 1;
-    if (request->options.reduction_count != 1 || request->options.mask || (array->axes & all) != all)
+    if (elements < 2 || request->options.reduction_count != 1 || request->options.mask || (array->axes & all) != all)
         return false;
     for (int input = 0; input < 2 && array->strides[input]; input++) {
         uint64_t stride = 1;
@@ -108,6 +111,7 @@ static PyObject *create(PyTypeObject *type, const struct request *request, uint6
     reduct_error error = {0};
     reduct_status status = reduct_plan_create(&request->options, &self->plan, &error);
     self->elements = elements;
+    self->reductions = request->options.reduction_count;
     if (status != REDUCT_OK)
         raise_status(state, status, &error);
     else if (keep_request(self, request, state->longest))
@@ -153,7 +157,7 @@ static PyObject *new_plan(PyTypeObject *type, PyObject *arguments, PyObject *key
     uint64_t elements = 1;
     for (unsigned axis = 0; axis < request.array.rank; axis++)
         elements *= request.lengths[axis];
-    if (is_whole(&request)) {
+    if (is_whole(&request, elements)) {
         request.options.kind = REDUCT_WHOLE;
         request.options.shape.n = elements;
     }
@@ -220,9 +224,32 @@ static int addresses(struct state *state, PyObject *tuple, void **data, int most
 /* Below this many elements it costs more to let other threads run than to keep them waiting. */
 enum { RELEASING = 1024 };
 
+/* Results that fail become NaN, of integer types 0. */
+static reduct_status execute_each(const reduct_plan *plan, size_t reductions, const void *const *inputs,
+                                  void *const *results, reduct_error *error) {
+    reduct_outcome *outcomes[REDUCTIONS_MAX];
+    size_t count = (size_t)reduct_plan_result_count(plan);
+    reduct_outcome *all = malloc((reductions * count + 1) * sizeof *all);
+    if (!all)
+        return REDUCT_ERROR_OUT_OF_MEMORY;
+    for (size_t which = 0; which < reductions; which++)
+        outcomes[which] = all + which * count;
+    reduct_status status = reduct_plan_execute_each(plan, inputs, results, outcomes, NULL, error);
+    free(all);
+    return status;
+}
+
+/* Without check, what the data alone make fail is written, in a second run, as the first one wrote nothing. */
+static reduct_status execute_plan(const reduct_plan *plan, size_t reductions, const void *const *inputs,
+                                  void *const *results, bool check, reduct_error *error) {
+    reduct_status status = reduct_plan_execute(plan, inputs, results, NULL, error);
+    bool by_data = status == REDUCT_ERROR_EMPTY || status == REDUCT_ERROR_OVERFLOW || status == REDUCT_ERROR_NAN;
+    return check || !by_data ? status : execute_each(plan, reductions, inputs, results, error);
+}
+
 /* By a plan of its own, which has its own watch. */
 static reduct_status execute_watched(const struct request *request, const void *const *inputs, void *const *results,
-                                     bool *interrupted, reduct_error *error) {
+                                     bool check, bool *interrupted, reduct_error *error) {
     struct watch watch;
     const reduct_executor executor = {.stop = watch_stops, .context = &watch};
     reduct_plan_options options = request->options;
@@ -232,29 +259,32 @@ static reduct_status execute_watched(const struct request *request, const void *
     if (status != REDUCT_OK)
         return status;
     watch_begin(&watch, false);
-    status = reduct_plan_execute(plan, inputs, results, NULL, error);
+    status = execute_plan(plan, options.reduction_count, inputs, results, check, error);
     *interrupted = watch_end(&watch);
     reduct_plan_destroy(plan);
     return status;
 }
 
-reduct_status plan_execute(PyObject *plan, const void *const *inputs, void *const *results, reduct_error *error) {
+reduct_status plan_execute(PyObject *plan, const void *const *inputs, void *const *results, bool check,
+                           reduct_error *error) {
     const struct plan_object *self = (const struct plan_object *)plan;
     PyThreadState *thread = self->elements >= RELEASING ? PyEval_SaveThread() : NULL;
-    reduct_status status = reduct_plan_execute(self->plan, inputs, results, NULL, error);
+    reduct_status status = execute_plan(self->plan, self->reductions, inputs, results, check, error);
     if (thread)
         PyEval_RestoreThread(thread);
     return status;
 }
 
-/* execute(inputs, results, times): more than once to measure what it takes without Python. */
+/* execute(inputs, results, check, times): more than once to measure what it takes without Python. */
 static PyObject *execute(PyObject *object, PyObject *arguments) {
     struct plan_object *self = (struct plan_object *)object;
     struct state *state = PyType_GetModuleState(Py_TYPE(object));
     PyObject *input_views, *result_views;
+    int check;
     unsigned long long times = 1;
     void *inputs[INPUTS_MAX] = {NULL}, *results[REDUCTIONS_MAX];
-    if (!PyArg_ParseTuple(arguments, "O!O!|K", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views, &times) ||
+    if (!PyArg_ParseTuple(arguments, "O!O!p|K", &PyTuple_Type, &input_views, &PyTuple_Type, &result_views, &check,
+                          &times) ||
         addresses(state, input_views, inputs, INPUTS_MAX) < 0 ||
         addresses(state, result_views, results, REDUCTIONS_MAX) < 0)
         return NULL;
@@ -262,10 +292,10 @@ static PyObject *execute(PyObject *object, PyObject *arguments) {
     reduct_error error = {0};
     reduct_status status;
     if (self->request) {
-        status = execute_watched(self->request, (const void *const *)inputs, results, &interrupted, &error);
+        status = execute_watched(self->request, (const void *const *)inputs, results, check != 0, &interrupted, &error);
     } else {
         do
-            status = plan_execute(object, (const void *const *)inputs, results, &error);
+            status = plan_execute(object, (const void *const *)inputs, results, check != 0, &error);
         while (status == REDUCT_OK && times-- > 1);
     }
     if (interrupted)
@@ -343,7 +373,8 @@ static PyMethodDef methods[] = {
      "segments(reductions, count, elements, index, length, with_ends, mask, mask_offset, device)"},
     {"groups", new_groups, METH_VARARGS | METH_CLASS,
      "groups(reductions, count, elements, index, width, skip, with_initial, mask, device)"},
-    {"execute", execute, METH_VARARGS, "execute(inputs, results, times=1)"},
+    {"execute", execute, METH_VARARGS,
+     "execute(inputs, results, check, times=1): without check what fails becomes NaN, or 0"},
     {"queue", queue, METH_VARARGS,
      "queue(inputs, results, check, workspace, stream, times=1): asynchronously, on a CUDA device; to check it waits"},
     {NULL, NULL, 0, NULL},

@@ -192,6 +192,30 @@ def test_segments(lengths, index):
         same(pyreduct.segment_max(x, offsets), np.array([piece.max() for piece, _ in pieces], "f8"))
 
 
+def test_without_check_what_does_not_exist_is_nan():
+    x = np.array([[0.0, 1.0], [np.nan, np.nan], [2.0, 4.0]])
+    flat, ids, offsets = np.arange(4.0), np.array([0, 0, 2, 2]), np.array([0, 2, 2, 4])
+    for _ in range(3):  # calls made again, too
+        same(pyreduct.nanmean(x, 1, check=False), np.array([0.5, np.nan, 3.0]))
+        same(pyreduct.nanmax(x, 1, check=False), np.array([1.0, np.nan, 4.0]))
+        same(pyreduct.mean(x, where=x > 9, check=False), np.float64(np.nan))
+        same(pyreduct.mean(x[:0], check=False), np.float64(np.nan))
+        same(pyreduct.min(x[:0], 0, check=False), np.full(2, np.nan))
+        same(pyreduct.var(x[:1, :1], ddof=1, check=False, dtype="f32"), np.float32(np.nan))
+        same(pyreduct.sum(x, 1, nan="error", check=False), np.array([1.0, np.nan, 6.0]))
+        same(pyreduct.segment_mean(flat, offsets, check=False), np.array([0.5, np.nan, 2.5]))
+        same(pyreduct.segment_min(flat.astype("i4"), offsets, check=False), np.array([0, 0, 2], "i4"))
+        same(pyreduct.group_mean(flat, ids, 3, check=False), np.array([0.5, np.nan, 2.5]))
+        same(pyreduct.group_by(ids).mean(np.where(ids, flat, np.nan), nan="ignore", check=False), np.array([np.nan, 2.5]))
+        same(pyreduct.sum(np.array([[2**62, 2**62], [1, 2]]), 1, check=False), np.array([0, 3]))
+        same(pyreduct.several(x[:0], ["mean", "sum"], 0, check=False)[0], np.full(2, np.nan))
+        out = np.ones(3)
+        assert pyreduct.max(x[:, :0], 1, out=out, check=False) is out and np.isnan(out).all()
+    assert math.isnan(pyreduct.mean([], check=False)) and pyreduct.argmax([], check=False) == 0
+    with pytest.raises(ValueError, match="within the array's 4"):
+        pyreduct.segment_sum(flat, np.array([0, 9]), check=False)
+
+
 def test_segments_of_one_length():
     x = np.arange(12.0)
     same(pyreduct.segment_mean(x, length=4), pyreduct.mean(x.reshape(3, 4), 1))

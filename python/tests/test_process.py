@@ -134,6 +134,7 @@ def test_long_calls_that_fail(watched):
     assert pyreduct.max(x, 1, out=out) is out and out.tolist() == [1] * 7 + [2**62, 1]
     with pytest.raises(OverflowError, match="a wider result type"):
         pyreduct.sum(x)
+    assert pyreduct.sum(x, 1, check=False).tolist() == [6] * 7 + [0, 6]
     gaps = np.ones(100)
     gaps[77] = np.nan
     with pytest.raises(pyreduct.NanError) as caught:

@@ -128,7 +128,7 @@ def _run(plan: Any, inputs: tuple[Any, ...], results: tuple[Any, ...], x: Any, k
     if inputs[0].device >= 0 and results[0].device >= 0:
         _cuda.queue(plan, inputs, results, x, kind, fallible and check)
     else:
-        plan.execute(inputs, results)
+        plan.execute(inputs, results, check)
 
 
 def _can_fail(reductions: tuple[Any, ...]) -> bool:
@@ -651,5 +651,5 @@ def remember(name: str, arguments: tuple[Any, ...], keywords: tuple[str, ...] | 
     renamed = _RENAMED.get(name, {})
     places = tuple(given.index(renamed.get(each, each)) for each in names)
     number = types[0] if kind.numbers and not shape and target is None else None
-    check = on_device and fallible and options.get("check", True)
+    check = options.get("check", True) and (fallible or not on_device)
     return plan, places, -1 if target is None else given.index("out"), number, recipe, kind, check

@@ -41,7 +41,7 @@ class InC:
         self.room, target = call.kind.output(call.shape, call.types[0], arguments[0])
         views = call.inputs, (target,)
         self.run: Any = call.plan.execute if target.device < 0 else call.plan.queue
-        self.arguments = views if target.device < 0 else (*views, 0, 0, call.kind.stream(arguments[0]))
+        self.arguments = (*views, True) if target.device < 0 else (*views, 0, 0, call.kind.stream(arguments[0]))
 
     def __call__(self) -> None:
         self.run(*self.arguments, self.times)
