@@ -86,6 +86,70 @@ def test_operators(name, dim):
     assert bits(torch.func.vmap(lambda x: ours(x, 0), in_dims=1, out_dims=0)(x.detach())) == bits(ours(x.detach(), 0))
 
 
+INDEX = torch.tensor([[3, 0, 3], [3, 1, 0], [2, 2, 2], [0, 3, 3]])
+DERIVED = {
+    **CALLS,
+    "segment_sum": (lambda x: rt.segment_sum(x[:, 0], torch.tensor([0, 1, 4])), lambda x: torch.stack([x[0, 0], x[1:, 0].sum()])),
+    "index_add": (lambda x: rt.index_add(x[:2], torch.tensor([0, 1, 1]), x[:3]), lambda x: x[:2].index_add(0, torch.tensor([0, 1, 1]), x[:3])),
+    "scatter_add": (lambda x: rt.scatter_add(x[:2], 0, INDEX[:3] % 2, x[:3]), lambda x: x[:2].scatter_add(0, INDEX[:3] % 2, x[:3])),
+    "segment mean": (lambda x: rt.segment_reduce(x, "mean", lengths=torch.tensor([1, 3])), lambda x: torch.stack([x[0], x[1:].mean(0)])),
+    "segment max": (lambda x: rt.segment_reduce(x, "max", lengths=torch.tensor([1, 3])), lambda x: torch.stack([x[0], x[1:].amax(0)])),
+}
+
+
+@pytest.mark.parametrize("name", DERIVED)
+def test_derivatives_of_all_kinds(name):
+    """Those of torch.func, and forward mode by itself."""
+    ours, theirs = DERIVED[name]
+    func, forward_ad, x, tangent = torch.func, torch.autograd.forward_ad, data(4, 3), data(4, 3, seed=1)
+
+    def same(derivative):
+        torch.testing.assert_close(derivative(ours), derivative(theirs))
+
+    same(lambda f: func.jvp(f, (x,), (tangent,)))
+    same(lambda f: func.grad(lambda x: f(x).sin().sum())(x))
+    same(lambda f: func.jacrev(f)(x))
+    torch.testing.assert_close(func.jacfwd(ours)(x), func.jacrev(theirs)(x))
+    with forward_ad.dual_level():
+        tangents = forward_ad.unpack_dual(ours(forward_ad.make_dual(x, tangent))).tangent
+    torch.testing.assert_close(tangents, func.jvp(theirs, (x,), (tangent,))[1])
+    if name in CALLS:
+        same(lambda f: func.hessian(f)(x))
+        same(lambda f: func.vmap(func.grad(f))(x))
+        same(lambda f: func.grad(lambda x: func.vmap(f)(x).sin().sum())(x))
+        same(lambda f: func.vmap(lambda x, t: func.jvp(f, (x,), (t,)))(x, tangent))
+        same(lambda f: func.jvp(lambda x: f(x, 1), (x,), (tangent,)))
+        compiled = torch.compile(lambda x, t: func.jvp(ours, (x,), (t,))[1], backend="eager")  # which leaves that to PyTorch's eager mode
+        torch.testing.assert_close(compiled(x, tangent), func.jvp(theirs, (x,), (tangent,))[1])
+
+
+@pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
+@pytest.mark.parametrize("name", CALLS)
+def test_gradients_of_halves(name, dtype):
+    """Formed in float32: counts and squares are beyond what a half holds."""
+    ours, theirs = CALLS[name]
+    x = ((torch.arange(4096) % 2 + 1) * 20.0).to(dtype).requires_grad_()
+    y = x.detach().double().requires_grad_()
+    (result,) = torch.autograd.grad(ours(x), x, torch.ones((), dtype=dtype))
+    (expected,) = torch.autograd.grad(theirs(y), y)
+    torch.testing.assert_close(result, expected.to(dtype))
+
+
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom")
+@pytest.mark.parametrize("name", ["sum", "mean", "var", "std", "norm"])
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (3, 1), (0, 2)])
+def test_few_elements(name, shape):
+    """What does not exist is NaN, and a number has an axis, as PyTorch has it."""
+    ours, theirs = CALLS[name]
+    x, y = (torch.full(shape, 3.0, requires_grad=True) for _ in range(2))
+    for dim in (None, 0, -1, [-1]):
+        torch.testing.assert_close(ours(x, dim), theirs(y, dim), equal_nan=True)
+        assert torch.compile(ours, backend="eager")(x, dim).shape == theirs(y, dim).shape
+    ours(x).backward()
+    theirs(y).backward()
+    torch.testing.assert_close(x.grad, y.grad, equal_nan=True)
+
+
 def test_autocast():
     """Operators take what autocast makes of the others, and are as they are."""
     x, w = data(6, 8, dtype=torch.float32).requires_grad_(), data(8, 8, dtype=torch.float32)
@@ -186,9 +250,6 @@ def test_index_add():
             torch.zeros(2, dtype=torch.float64).index_add(0, ids + 2, torch.zeros(3, dtype=torch.float64))
     assert result.tolist() == place.tolist() == [[1.0, 0.0], [0.875, 0.0]]
     torch.testing.assert_close(rt.index_add(x, index, source), x.index_add(0, index, source))
-
-
-INDEX = torch.tensor([[3, 0, 3], [3, 1, 0], [2, 2, 2], [0, 3, 3]])
 
 
 @pytest.mark.parametrize("case", ["whole", "smaller", "other axis", "rows", "one axis", "three axes"])

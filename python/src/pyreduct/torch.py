@@ -14,6 +14,7 @@ from typing import Any, Optional, overload
 
 import torch
 from torch import Tensor
+from torch.autograd import forward_ad
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from . import _core, _functions
@@ -28,15 +29,18 @@ Dims = Optional[Sequence[int]]
 _POPULATION = _functions.POPULATION
 
 
-def _dims(dim: Any) -> Dims:
-    return None if dim is None else [dim] if isinstance(dim, int) else list(dim)
+def _dims(x: Tensor, dim: Any) -> Dims:
+    """Axes as PyTorch reads them: none, or an empty list, are all, and a number has an axis 0, or -1, which is itself."""
+    dims = None if dim is None else [dim] if isinstance(dim, int) else list(dim)
+    return None if not dims or (x.dim() == 0 and all(axis in (0, -1) for axis in dims)) else dims
 
 
 _FUNCTIONS = {op: getattr(_core, op.rstrip("2")) for op in ("sum", "sumsq", "mean", "norm2", "rms", "var", "std")}
 
 
 def _reduce(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags: int = 0) -> Tensor:
-    axis = None if not dim else tuple(dim)  # as PyTorch reads an empty list
+    dims = _dims(x, dim)
+    axis = None if dims is None else tuple(dims)
     options = {"ddof": 0 if flags else 1} if op in ("var", "std") else {}
     x = x if type(x) is Tensor else x.detach()
     dtype = kind_named("torch").names.get(dtype, dtype)  # by which a call is known that was made before
@@ -48,13 +52,14 @@ def _fake(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags
     kind = kind_named("torch")
     element = kind.names[x.dtype]
     result = _functions.result_type(op, element, None if dtype is None else type_name(dtype), "exact", "propagate", flags, True)
-    axes = _functions.axes_of(None if not dim else tuple(dim), x.dim())
+    dims = _dims(x, dim)
+    axes = _functions.axes_of(None if dims is None else tuple(dims), x.dim())
     shape = [1 if axes >> axis & 1 else length for axis, length in enumerate(x.shape) if keepdim or not axes >> axis & 1]
     return x.new_empty(shape, dtype=kind.types[result])
 
 
 def _count(x: Tensor, dim: Dims) -> int:
-    return x.numel() if not dim else _product(x.shape[axis] for axis in dim)
+    return x.numel() if dim is None else _product(x.shape[axis] for axis in dim)
 
 
 def _product(lengths: Any) -> Any:
@@ -66,7 +71,7 @@ def _product(lengths: Any) -> Any:
 
 def _spread(x: Tensor, value: Tensor, dim: Dims, keepdim: bool) -> Tensor:
     """A result's gradient, or the result, as one that each element of x can meet."""
-    if keepdim or not dim:
+    if keepdim or dim is None:
         return value.reshape([1] * x.dim()) if not keepdim else value
     for axis in sorted(axis % x.dim() for axis in dim):
         value = value.unsqueeze(axis)
@@ -86,19 +91,61 @@ def _batched(op: Any) -> Any:
     return rule
 
 
-def _register(op: Any, fake: Any, gradient: Any) -> None:
+def _differentiable(name: str, op: Any, setup: Any, backward: Any, jvp: Any) -> Any:
+    """The operator as it is called. Where torch.func or forward mode takes derivatives, which do not go through operators, it is a function
+    of autograd: these are in PyTorch's eager mode alone, and take longer to call."""
+    op.register_autograd(backward, setup_context=setup)
+    members = {"forward": op, "setup_context": setup, "backward": backward, "jvp": jvp}
+    function: Any = type(name, (torch.autograd.Function,), {each: staticmethod(member) for each, member in members.items()} | {"generate_vmap_rule": True})
+
+    def call(*arguments: Any) -> Any:
+        return function.apply(*arguments) if _is_transformed() else op(*arguments)
+
+    return call
+
+
+def _is_transformed() -> bool:
+    return torch._C._are_functorch_transforms_active() or forward_ad._current_level >= 0
+
+
+def _save(ctx: Any, *tensors: Tensor) -> None:
+    ctx.save_for_backward(*tensors)
+    ctx.save_for_forward(*tensors)
+
+
+def _wide(*tensors: Tensor) -> Any:
+    """In which type gradients and statistics are formed: of halves in float32, as PyTorch's layers do."""
+    dtype = torch.float32
+    for each in tensors:
+        dtype = torch.promote_types(dtype, each.dtype)
+    return dtype
+
+
+def _register(name: str, op: Any, fake: Any, gradient: Any) -> Any:
+    """An operator by its gradient, which gives for elements of x what their results change by with them, times the results' gradients.
+    Results and their gradients come in a wide type and with all axes, so that what is formed of x and them is in that type."""
+    op.register_fake(fake)
+    torch.library.register_vmap(op, _batched(op))
+
     def setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-        x, ctx.dim, ctx.keepdim, *ctx.rest = inputs
-        ctx.save_for_backward(x, output)
+        x, dim, ctx.keepdim, *ctx.rest = inputs
+        ctx.dim = _dims(x, dim)
+        _save(ctx, x, output)
+
+    def slope(ctx: Any, x: Tensor, output: Tensor, grad: Tensor) -> Tensor:
+        meet = [_spread(x, each.to(_wide(x, output)), ctx.dim, ctx.keepdim) for each in (output, grad)]
+        result: Tensor = gradient(x, *meet, ctx.dim, *ctx.rest)
+        return result
 
     def backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
         x, output = ctx.saved_tensors
-        meet = [_spread(x, each, ctx.dim, ctx.keepdim) for each in (output, grad)]
-        return (gradient(x, *meet, ctx.dim, *ctx.rest).to(x.dtype), None, None, *(None for _ in ctx.rest))
+        return (slope(ctx, x, output, grad).to(x.dtype).expand(x.shape), None, None, *(None for _ in ctx.rest))
 
-    op.register_fake(fake)
-    op.register_autograd(backward, setup_context=setup)
-    torch.library.register_vmap(op, _batched(op))
+    def jvp(ctx: Any, tangent: Tensor, *_: Any) -> Any:
+        x, output = ctx.saved_tensors
+        return _sum(slope(ctx, x, output, torch.ones_like(output)) * tangent, ctx.dim, ctx.keepdim, output.dtype)
+
+    return _differentiable(name, op, setup, backward, jvp)
 
 
 # ------------------------------------------------------------------------------------------------------------------------------
@@ -107,42 +154,42 @@ def _register(op: Any, fake: Any, gradient: Any) -> None:
 
 
 @torch.library.custom_op("pyreduct::sum", mutates_args=())
-def _sum(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+def _sum_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
     return _reduce("sum", x, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::sumsq", mutates_args=())
-def _sumsq(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+def _sumsq_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
     return _reduce("sumsq", x, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::mean", mutates_args=())
-def _mean(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+def _mean_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
     return _reduce("mean", x, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::norm", mutates_args=())
-def _norm(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+def _norm_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
     return _reduce("norm2", x, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::rms", mutates_args=())
-def _rms(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+def _rms_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
     return _reduce("rms", x, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::var", mutates_args=())
-def _var(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
+def _var_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
     return _reduce("var", x, dim, keepdim, dtype, _functions._flags_of(correction, "correction"))
 
 
 @torch.library.custom_op("pyreduct::std", mutates_args=())
-def _std(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
+def _std_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
     return _reduce("std", x, dim, keepdim, dtype, _functions._flags_of(correction, "correction"))
 
 
 @torch.library.custom_op("pyreduct::segment_sum", mutates_args=())
-def _segment_sum(x: Tensor, offsets: Tensor) -> Tensor:
+def _segment_sum_op(x: Tensor, offsets: Tensor) -> Tensor:
     result: Tensor = _functions.segment_reduce(x.detach(), "sum", offsets, check=not x.is_cuda)
     return result
 
@@ -160,26 +207,27 @@ def _where_not_zero(numerator: Tensor, denominator: Tensor) -> Tensor:
 
 
 def _moment(x: Tensor, dim: Dims) -> Tensor:
-    return x - _mean(x, dim, True, None) if dim else x - _mean(x, None, False, None)
+    result: Tensor = x - _mean(x, dim, True, _wide(x))
+    return result
 
 
-_register(_sum, _fakes("sum"), lambda x, out, grad, dim, *rest: grad.expand(x.shape))
-_register(_sumsq, _fakes("sumsq"), lambda x, out, grad, dim, *rest: 2 * x * grad)
-_register(_mean, _fakes("mean"), lambda x, out, grad, dim, *rest: (grad / _count(x, dim)).expand(x.shape))
-_register(_norm, _fakes("norm2"), lambda x, out, grad, dim, *rest: _where_not_zero(x, out) * grad)
-_register(_rms, _fakes("rms"), lambda x, out, grad, dim, *rest: _where_not_zero(x, out * _count(x, dim)) * grad)
-_register(_var, _fakes("var"), lambda x, out, grad, dim, _, c: 2 / (_count(x, dim) - c) * _moment(x, dim) * grad)
-_register(_std, _fakes("std"), lambda x, out, grad, dim, _, c: _where_not_zero(_moment(x, dim), out * (_count(x, dim) - c)) * grad)
+_sum = _register("Sum", _sum_op, _fakes("sum"), lambda x, out, grad, dim, *rest: grad)
+_sumsq = _register("Sumsq", _sumsq_op, _fakes("sumsq"), lambda x, out, grad, dim, *rest: x * (2 * grad))
+_mean = _register("Mean", _mean_op, _fakes("mean"), lambda x, out, grad, dim, *rest: grad / _count(x, dim))
+_norm = _register("Norm", _norm_op, _fakes("norm2"), lambda x, out, grad, dim, *rest: _where_not_zero(x, out) * grad)
+_rms = _register("Rms", _rms_op, _fakes("rms"), lambda x, out, grad, dim, *rest: _where_not_zero(x, out) * (grad / _count(x, dim)))
+_var = _register("Var", _var_op, _fakes("var"), lambda x, out, grad, dim, _, c: _moment(x, dim) * (2 * grad / (_count(x, dim) - c)))
+_std = _register("Std", _std_op, _fakes("std"), lambda x, out, grad, dim, _, c: _where_not_zero(_moment(x, dim), out) * (grad / (_count(x, dim) - c)))
 
 
-@_segment_sum.register_fake
+@_segment_sum_op.register_fake
 def _(x: Tensor, offsets: Tensor) -> Tensor:
     return x.new_empty([offsets.shape[0] - 1])
 
 
 def _segment_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     x, offsets = inputs
-    ctx.save_for_backward(offsets)
+    _save(ctx, offsets)
     ctx.length = x.shape[0]
 
 
@@ -193,11 +241,15 @@ def _segment_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     return padded[torch.where(inside, segment, grad.shape[0])], None
 
 
-_segment_sum.register_autograd(_segment_backward, setup_context=_segment_setup)
+def _segment_jvp(ctx: Any, tangent: Tensor, *_: Any) -> Any:
+    return _segment_sum(tangent, *ctx.saved_tensors)
+
+
+_segment_sum = _differentiable("SegmentSum", _segment_sum_op, _segment_setup, _segment_backward, _segment_jvp)
 
 
 @torch.library.custom_op("pyreduct::index_add", mutates_args=())
-def _index_add(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
+def _index_add_op(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
     return _exact_index_add(x, index, source)
 
 
@@ -207,13 +259,15 @@ def _exact_index_add(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
     return result
 
 
-@_index_add.register_fake
+@_index_add_op.register_fake
 def _(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
     return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
 def _index_add_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    ctx.save_for_backward(inputs[1])
+    x, index, source = inputs
+    ctx.shapes = x.shape, source.shape
+    _save(ctx, index)
 
 
 def _index_add_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
@@ -221,11 +275,22 @@ def _index_add_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     return grad, None, grad[index]
 
 
-_index_add.register_autograd(_index_add_backward, setup_context=_index_add_setup)
+def _sum_of_tangents(ctx: Any, add: Any, x: Any, source: Any) -> Any:
+    """Of what adds to x, whose tangent is None where it has none, as source's is."""
+    given = x if source is None else source
+    pair = (given.new_zeros(shape) if each is None else each for each, shape in zip((x, source), ctx.shapes))
+    return add(*pair, *ctx.saved_tensors)
+
+
+def _index_add_jvp(ctx: Any, x: Any, _: Any, source: Any) -> Any:
+    return _sum_of_tangents(ctx, lambda x, source, index: _index_add(x, index, source), x, source)
+
+
+_index_add = _differentiable("IndexAdd", _index_add_op, _index_add_setup, _index_add_backward, _index_add_jvp)
 
 
 @torch.library.custom_op("pyreduct::scatter_add", mutates_args=())
-def _scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+def _scatter_add_op(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     return _exact_scatter_add(x, dim, index, source)
 
 
@@ -252,14 +317,15 @@ def _exact_scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Te
     return _exact_index_add(x.flatten(), place.flatten(), source.flatten()).reshape(x.shape)
 
 
-@_scatter_add.register_fake
+@_scatter_add_op.register_fake
 def _(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
 def _scatter_add_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
-    _, ctx.dim, index, source = inputs
-    ctx.save_for_backward(index)
+    x, ctx.dim, index, source = inputs
+    ctx.shapes = x.shape, source.shape
+    _save(ctx, index)
     ctx.missing = [source.shape[axis] - index.shape[axis] for axis in range(source.dim())]
 
 
@@ -270,14 +336,18 @@ def _scatter_add_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
     return grad, None, None, torch.nn.functional.pad(grad.gather(ctx.dim, index), padding)
 
 
-_scatter_add.register_autograd(_scatter_add_backward, setup_context=_scatter_add_setup)
+def _scatter_add_jvp(ctx: Any, x: Any, dim: Any, index: Any, source: Any) -> Any:
+    return _sum_of_tangents(ctx, lambda x, source, index: _scatter_add(x, ctx.dim, index, source), x, source)
+
+
+_scatter_add = _differentiable("ScatterAdd", _scatter_add_op, _scatter_add_setup, _scatter_add_backward, _scatter_add_jvp)
 
 
 _OF_NOTHING = {"sum": 0.0, "mean": float("nan"), "min": float("inf"), "max": float("-inf")}  # as PyTorch has it
 
 
 @torch.library.custom_op("pyreduct::segment_reduce", mutates_args=())
-def _segment_reduce(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
+def _segment_reduce_op(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
     return _exact_segment_reduce(x, reduce, lengths)
 
 
@@ -296,33 +366,43 @@ def _exact_segment_reduce(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
     return result
 
 
-@_segment_reduce.register_fake
+@_segment_reduce_op.register_fake
 def _(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
     return x.new_empty([lengths.shape[0], *x.shape[1:]])
 
 
 def _segment_reduce_setup(ctx: Any, inputs: tuple[Any, ...], output: Tensor) -> None:
     x, ctx.reduce, lengths = inputs
-    ctx.save_for_backward(x, lengths, output)
+    _save(ctx, x, lengths, output)
 
 
-def _segment_reduce_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+def _segment_slope(reduce: str, x: Tensor, lengths: Tensor, output: Tensor, grad: Tensor) -> Tensor:
     """As PyTorch has it: of a minimum or maximum all elements that are equal to it share the gradient."""
-    x, lengths, output = ctx.saved_tensors
 
     def each(values: Tensor) -> Tensor:
         return values.repeat_interleave(lengths, 0, output_size=x.shape[0])
 
-    if ctx.reduce == "sum":
-        return each(grad), None, None
-    if ctx.reduce == "mean":
-        return each(grad / lengths.reshape([-1] + [1] * (x.dim() - 1))).to(x.dtype), None, None
+    if reduce == "sum":
+        return each(grad)
+    if reduce == "mean":
+        return each(grad / lengths.reshape([-1] + [1] * (x.dim() - 1)))
     extreme = (x == each(output)) | x.isnan()
-    count = _segment_reduce(extreme.to(x.dtype), "sum", lengths)
-    return torch.where(extreme, each(grad / count), 0), None, None
+    count = _segment_reduce(extreme.to(grad.dtype), "sum", lengths)
+    return torch.where(extreme, each(grad / count), 0)
 
 
-_segment_reduce.register_autograd(_segment_reduce_backward, setup_context=_segment_reduce_setup)
+def _segment_reduce_backward(ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    x, lengths, output = ctx.saved_tensors
+    return _segment_slope(ctx.reduce, x, lengths, output, grad.to(_wide(x))).to(x.dtype), None, None
+
+
+def _segment_reduce_jvp(ctx: Any, tangent: Tensor, *_: Any) -> Any:
+    x, lengths, output = ctx.saved_tensors
+    slope = _segment_slope(ctx.reduce, x, lengths, output, torch.ones_like(output, dtype=_wide(x)))
+    return _segment_reduce(slope * tangent, "sum", lengths).to(output.dtype)
+
+
+_segment_reduce = _differentiable("SegmentReduce", _segment_reduce_op, _segment_reduce_setup, _segment_reduce_backward, _segment_reduce_jvp)
 
 
 # ------------------------------------------------------------------------------------------------------------------------------
@@ -332,37 +412,37 @@ _segment_reduce.register_autograd(_segment_reduce_backward, setup_context=_segme
 
 def sum(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Sum, rounded once to the type."""
-    return _sum(input, _dims(dim), keepdim, dtype)
+    return _sum(input, _dims(input, dim), keepdim, dtype)
 
 
 def sumsq(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Sum of squares, rounded once."""
-    return _sumsq(input, _dims(dim), keepdim, dtype)
+    return _sumsq(input, _dims(input, dim), keepdim, dtype)
 
 
 def mean(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Mean, rounded once."""
-    return _mean(input, _dims(dim), keepdim, dtype)
+    return _mean(input, _dims(input, dim), keepdim, dtype)
 
 
 def norm(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Euclidean norm, rounded once."""
-    return _norm(input, _dims(dim), keepdim, dtype)
+    return _norm(input, _dims(input, dim), keepdim, dtype)
 
 
 def rms(input: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
     """Root mean square, rounded once."""
-    return _rms(input, _dims(dim), keepdim, dtype)
+    return _rms(input, _dims(input, dim), keepdim, dtype)
 
 
 def var(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """Variance, of a sample unless told otherwise, rounded once."""
-    return _var(input, _dims(dim), keepdim, dtype, correction)
+    return _var(input, _dims(input, dim), keepdim, dtype, correction)
 
 
 def std(input: Tensor, dim: Any = None, *, correction: int = 1, keepdim: bool = False, dtype: Any = None) -> Tensor:
     """Standard deviation, of a sample unless told otherwise, rounded once."""
-    return _std(input, _dims(dim), keepdim, dtype, correction)
+    return _std(input, _dims(input, dim), keepdim, dtype, correction)
 
 
 def segment_sum(input: Tensor, offsets: Tensor) -> Tensor:
@@ -415,11 +495,6 @@ def _is_ours(x: Tensor) -> bool:
 
 
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
-
-
-def _wide(x: Tensor) -> Any:
-    """In which type statistics are held: of halves in float32, as PyTorch's layers do."""
-    return torch.float32 if x.dtype in (torch.float16, torch.bfloat16) else x.dtype
 
 
 def _aten_sum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
