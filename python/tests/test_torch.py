@@ -97,6 +97,7 @@ DERIVED = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:There is a performance drop")
 @pytest.mark.parametrize("name", DERIVED)
 def test_derivatives_of_all_kinds(name):
     """Those of torch.func, and forward mode by itself."""
@@ -211,6 +212,86 @@ def test_deterministic(dtype):
         assert bits(torch.linalg.vector_norm(x, dim=1)) == bits(pyreduct.norm(x, axis=1))
         assert x.sum(0, dtype=torch.float64).dtype == torch.float64
     torch.testing.assert_close(x.sum(), pyreduct.sum(x), rtol=0.05, atol=1)
+
+
+C = torch.tensor([[1e8, 1.0, -1e8, 0.5]] * 3)  # the exact sums of rows are 1.5, others are 0.5
+ROW, FIRST = C[0], torch.zeros(4, dtype=torch.int64)
+SUMS = {
+    "sum": lambda: C.sum(1),
+    "sum, out": lambda: torch.sum(C, 1, out=torch.empty(0)),
+    "sum of all, out": lambda: torch.ops.aten.sum.out(ROW, out=torch.empty(())),
+    "sum, out of another type": lambda: torch.sum(C, 1, out=torch.empty(3, dtype=torch.float64)).float(),
+    "nansum": lambda: torch.nansum(torch.cat([C, C.new_full((3, 1), float("nan"))], 1), 1),
+    "mean, out": lambda: 4 * torch.mean(C, 1, out=torch.empty(3)),
+    "mean of all, out": lambda: 4 * torch.ops.aten.mean.dtype_out(ROW, out=torch.empty(())),
+    "subclass": lambda: C.as_subclass(type("Mine", (torch.Tensor,), {})).sum(1).as_subclass(torch.Tensor),
+    "alpha": lambda: -torch.zeros(1).index_add(0, FIRST, ROW, alpha=-1),
+    "index_add, out": lambda: torch.index_add(torch.zeros(1), 0, FIRST, ROW, out=torch.empty(1)),
+    "scatter_add, out": lambda: torch.scatter_add(torch.zeros(1), 0, FIRST, ROW, out=torch.empty(1)),
+    "scatter": lambda: torch.zeros(1).scatter(0, FIRST, ROW, reduce="add"),
+    "scatter_": lambda: torch.zeros(1).scatter_(0, FIRST, ROW, reduce="add"),
+    "scatter of a number": lambda: torch.zeros(1).scatter(0, FIRST, 0.375, reduce="add"),
+    "scatter_ of a number": lambda: torch.zeros(1).scatter_(0, FIRST, 0.375, reduce="add"),
+    "scatter_reduce": lambda: torch.ones(1).scatter_reduce(0, FIRST, ROW, "sum") - 1,
+    "scatter_reduce, out": lambda: torch.scatter_reduce(torch.zeros(1), 0, FIRST, ROW, "sum", out=torch.empty(1)),
+    "scatter_reduce of others": lambda: torch.ones(1).scatter_reduce_(0, FIRST, ROW, "sum", include_self=False),
+    "index_put": lambda: torch.zeros(2).index_put((FIRST - 1,), ROW, accumulate=True)[1:],
+    "index_put_": lambda: torch.zeros(1, 3).index_put_((FIRST,), C.T, accumulate=True)[0],
+    "index_put by a mask": lambda: torch.zeros(2).index_put((torch.tensor([False, True]),), torch.tensor(1.5), accumulate=True)[1:],
+    "index_put of a column": lambda: torch.ops.aten.index_put(torch.zeros(3, 2), [None, FIRST], C, True)[:, 0],
+    "indexing, backwards": lambda: torch.autograd.grad((X := torch.zeros(1, requires_grad=True))[FIRST], X, ROW)[0],
+    "embedding, backwards": lambda: torch.autograd.grad(torch.nn.functional.embedding(FIRST, W := torch.zeros(2, 3, requires_grad=True)), W, C.T)[0][0],
+    "segments": lambda: torch.segment_reduce(ROW, "sum", lengths=torch.tensor([4])),
+    "segments, initial": lambda: torch.segment_reduce(ROW, "sum", lengths=torch.tensor([4, 0]), initial=1)[:1] - 1,
+    "segments of rows": lambda: torch.segment_reduce(C, "sum", lengths=torch.tensor([[4, 0]] * 3), axis=1)[:, 0],
+    "segments of a part": lambda: torch.segment_reduce(torch.cat([ROW, ROW]), "sum", lengths=torch.tensor([4]), unsafe=True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SUMS)
+def test_deterministic_sums(name):
+    with rt.deterministic():
+        result = SUMS[name]()
+    assert result.dtype == torch.float32 and set(result.flatten().tolist()) == {1.5}
+
+
+Z, ONE, FEW = torch.tensor(3.0), torch.ones(3, 1), torch.tensor([1, 2])
+AS_PLAIN = {
+    "axis of a number": lambda: [Z.sum(0), Z.sum(-1), Z.mean(0), torch.linalg.vector_norm(Z, dim=0)],
+    "variance of one": lambda: [torch.ones(1).var(), ONE.var(1), ONE.std(1), ONE.std(1, correction=0)],
+    "other types": lambda: [C.sum(dtype=torch.int64), C.sum(0, dtype=torch.complex64)],
+    "correction": lambda: [C.var(1, correction=2)],
+    "norm": lambda: [torch.linalg.vector_norm(C, 3)],
+    "unsafe lengths": lambda: [torch.segment_reduce(C, "sum", lengths=FEW - 1, unsafe=True), torch.segment_reduce(C, "max", lengths=FEW)],
+    "initial": lambda: [torch.segment_reduce(torch.arange(4.0), op, lengths=torch.tensor([4, 0]), initial=2) for op in ("sum", "mean", "max", "min")],
+    "empty segments": lambda: [torch.segment_reduce(torch.arange(4.0), op, lengths=torch.tensor([4, 0])) for op in ("sum", "mean", "max", "min")],
+    "axes of indices": lambda: [torch.ops.aten.index_put(torch.zeros(2, 3, 4), at, torch.ones(size), True) for at, size in (
+        ([FEW - 1, None, FEW], (2, 3)), ([None, FEW, FEW], (2, 2)), ([torch.ones(2, 3, dtype=torch.bool), FEW[:1]], (6,)), ([FEW[:, None] - 1, FEW], (4,)))],
+    "padding": lambda: torch.autograd.grad(torch.nn.functional.embedding(FEW, W := torch.zeros(3, 4, requires_grad=True), padding_idx=1), W, C[:2]),
+    "frequency": lambda: torch.autograd.grad(
+        torch.nn.functional.embedding(FIRST, W := torch.zeros(3, 4, requires_grad=True), scale_grad_by_freq=True), W, torch.ones(4, 4)),
+    "products": lambda: [torch.ones(2).scatter(0, FEW - 1, FEW.float(), reduce="multiply"), torch.ones(2).scatter_reduce(0, FEW - 1, FEW.float(), "prod")],
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*degrees of freedom", "ignore:.*reduce.* argument")
+@pytest.mark.parametrize("name", AS_PLAIN)
+def test_deterministic_as_plain(name):
+    expected = AS_PLAIN[name]()
+    with rt.deterministic():
+        results = AS_PLAIN[name]()
+    for ours, theirs in zip(results, expected, strict=True):
+        torch.testing.assert_close(ours, theirs, equal_nan=True)
+
+
+def test_deterministic_leaves_its_errors_to_pytorch():
+    for wrong in (
+        lambda: torch.segment_reduce(ROW, "sum", lengths=torch.tensor([3])),
+        lambda: torch.sum(C, 1, dtype=torch.float32, out=torch.empty(3, dtype=torch.float64)),
+        lambda: torch.zeros(1).index_put((FIRST,), ROW.double(), accumulate=True),
+    ):
+        with rt.deterministic(), pytest.raises(RuntimeError):
+            wrong()
 
 
 @pytest.mark.parametrize("make", [torch.nn.LayerNorm, getattr(torch.nn, "RMSNorm", torch.nn.LayerNorm)])

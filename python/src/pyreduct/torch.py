@@ -9,6 +9,7 @@ deterministic() makes PyTorch's own sums, means, variances and norms exact.
 """
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any, Optional, overload
 
@@ -38,10 +39,12 @@ def _dims(x: Tensor, dim: Any) -> Dims:
 _FUNCTIONS = {op: getattr(_core, op.rstrip("2")) for op in ("sum", "sumsq", "mean", "norm2", "rms", "var", "std")}
 
 
-def _reduce(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags: int = 0) -> Tensor:
+def _reduce(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags: int = 0, nan: str = "propagate") -> Tensor:
     dims = _dims(x, dim)
     axis = None if dims is None else tuple(dims)
-    options = {"ddof": 0 if flags else 1} if op in ("var", "std") else {}
+    options: dict[str, Any] = {"ddof": 0 if flags else 1} if op in ("var", "std") else {}
+    if nan != "propagate":
+        options["nan"] = nan
     x = x if type(x) is Tensor else x.detach()
     dtype = kind_named("torch").names.get(dtype, dtype)  # by which a call is known that was made before
     result: Tensor = _FUNCTIONS[op](x, axis=axis, keepdims=keepdim, dtype=dtype, check=False, **options)
@@ -351,18 +354,24 @@ def _segment_reduce_op(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
     return _exact_segment_reduce(x, reduce, lengths)
 
 
-def _exact_segment_reduce(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
+def _are_lengths(x: Tensor, lengths: Tensor) -> bool:
+    """Whether these are lengths of stretches of x's first axis that are all of it."""
+    return x.dim() > 0 and lengths.dim() == 1 and not bool((lengths < 0).any()) and int(lengths.sum()) == x.shape[0]
+
+
+def _exact_segment_reduce(x: Tensor, reduce: str, lengths: Tensor, initial: Any = None) -> Tensor:
+    """With an initial value that is one element more of each."""
     x, lengths = x.detach().contiguous(), lengths.detach()
     if reduce not in _OF_NOTHING:
         raise ValueError(f"reduce: {reduce!r}; expected one of {', '.join(_OF_NOTHING)}")
-    if x.dim() == 0 or lengths.dim() != 1 or bool((lengths < 0).any()) or int(lengths.sum()) != x.shape[0]:
+    if not _are_lengths(x, lengths):
         raise ValueError("lengths: expected one axis of numbers whose sum is the length of data's first axis")
-    result = x.new_full((len(lengths), *x.shape[1:]), _OF_NOTHING[reduce])
+    result = x.new_full((len(lengths), *x.shape[1:]), _OF_NOTHING[reduce] if initial is None else initial)
     if x.numel():
         filled = lengths > 0
         each = lengths[filled]
         ids = torch.arange(len(each), device=x.device).repeat_interleave(each)
-        result[filled] = _functions.group_reduce(x, reduce, ids, len(each))
+        result[filled] = _functions.group_reduce(x, reduce, ids, len(each), initial=None if initial is None else result[filled])
     return result
 
 
@@ -490,19 +499,20 @@ def _lengths_of(lengths: Optional[Tensor], offsets: Optional[Tensor]) -> Tensor:
 
 
 def _is_ours(x: Tensor) -> bool:
-    """Dense floats in memory that the library reads: not what only has a shape, as while something is compiled."""
-    return type(x) in (Tensor, torch.nn.Parameter) and x.dtype in _FLOATS and x.layout is torch.strided and x.device.type in ("cpu", "cuda")
+    """Dense floats in memory that the library reads: not what only has a shape, as while something is compiled, or is a tensor by operators
+    of its own."""
+    plain = type(x).__torch_dispatch__ is Tensor.__torch_dispatch__
+    return plain and x.dtype in _FLOATS and x.layout is torch.strided and x.device.type in ("cpu", "cuda")
 
 
 _FLOATS = (torch.float64, torch.float32, torch.float16, torch.bfloat16)
 
 
-def _aten_sum(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    return _reduce("sum", x, dim, keepdim, dtype)
+def _aten_reduction(op: str, nan: str = "propagate") -> Any:
+    def function(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+        return _reduce(op, x, dim, keepdim, dtype, 0, nan) if dtype is None or dtype in _FLOATS else NotImplemented
 
-
-def _aten_mean(x: Tensor, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Tensor:
-    return _reduce("mean", x, dim, keepdim, dtype)
+    return function
 
 
 def _aten_spread(op: str) -> Any:
@@ -516,36 +526,98 @@ def _aten_spread(op: str) -> Any:
 
 
 def _aten_norm(x: Tensor, ord: Any = 2, dim: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
-    return _reduce("norm2", x, dim, keepdim, dtype) if ord == 2 else NotImplemented
+    return _reduce("norm2", x, dim, keepdim, dtype) if ord == 2 and (dtype is None or dtype in _FLOATS) else NotImplemented
 
 
 def _aten_index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
-    if alpha != 1 or x.dim() == 0 or source.dim() == 0 or index.dim() != 1:
+    """What is added times alpha is rounded before, as PyTorch has it."""
+    if x.dim() == 0 or source.dim() == 0 or index.dim() != 1 or source.dtype != x.dtype:
         return NotImplemented
+    source = source if alpha == 1 else source * alpha
     return _exact_index_add(x.movedim(dim, 0), index, source.movedim(dim, 0)).movedim(0, dim)
 
 
-def _aten_index_add_in_place(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Any = 1) -> Any:
-    result = _aten_index_add(x, dim, index, source, alpha=alpha)
-    return result if result is NotImplemented else x.copy_(result)
-
-
 def _aten_scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
-    return _exact_scatter_add(x, dim, index, source) if x.dim() and index.dim() and source.dim() else NotImplemented
+    are_alike = x.dim() and index.dim() and source.dim() and source.dtype == x.dtype
+    return _exact_scatter_add(x, dim, index, source) if are_alike else NotImplemented
 
 
-def _aten_scatter_add_in_place(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Any:
-    result = _aten_scatter_add(x, dim, index, source)
-    return result if result is NotImplemented else x.copy_(result)
+def _aten_scatter(x: Tensor, dim: int, index: Tensor, source: Any, *, reduce: str) -> Any:
+    if reduce != "add":
+        return NotImplemented
+    return _aten_scatter_add(x, dim, index, source if isinstance(source, Tensor) else x.new_full(index.shape, source))
+
+
+def _aten_scatter_reduce(x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True) -> Any:
+    if reduce != "sum" or not index.dim():
+        return NotImplemented
+    return _aten_scatter_add(x if include_self else x.scatter(dim, index, 0), dim, index, source)
+
+
+def _aten_index_put(x: Tensor, indices: Any, values: Tensor, accumulate: bool = False, unsafe: bool = False) -> Any:
+    """As an addition to rows: the axes that indices are of become one."""
+    if not accumulate or values.dtype != x.dtype:
+        return NotImplemented
+    truths = (torch.bool, torch.uint8)
+    indexed = builtins.sum(1 if each is None or each.dtype not in truths else each.dim() for each in indices)
+    row = x.shape[indexed:]
+    places = torch.arange(_product(x.shape[:indexed]), device=x.device).reshape(x.shape[:indexed])
+    places = places[tuple(slice(None) if each is None else each for each in indices)]
+    values = values.expand(*places.shape, *row)
+    return _exact_index_add(x.reshape(-1, *row), places.flatten(), values.reshape(-1, *row)).reshape(x.shape) if values.numel() else x.clone()
+
+
+def _aten_embedding_backward(grad: Tensor, indices: Tensor, count: int, padding: int, by_frequency: bool) -> Any:
+    if by_frequency:
+        return NotImplemented
+    kept = indices.flatten() != padding
+    rows = grad.reshape(-1, grad.shape[-1])[kept]
+    return _exact_index_add(grad.new_zeros(count, grad.shape[-1]), indices.flatten()[kept], rows)
 
 
 def _aten_segment_reduce(
     x: Tensor, reduce: str, *, lengths: Any = None, indices: Any = None, offsets: Any = None, axis: int = 0, unsafe: bool = False, initial: Any = None
 ) -> Any:
+    """Axes before the one that is reduced have lengths of their own, so that all of them are one."""
     given = lengths if lengths is not None else offsets
-    if reduce not in _OF_NOTHING or indices is not None or axis != 0 or initial is not None or given is None or given.dim() != 1:
+    if reduce not in _OF_NOTHING or indices is not None or given is None or given.dim() != axis + 1 or (reduce == "mean" and initial):
         return NotImplemented
-    return _exact_segment_reduce(x, reduce, _lengths_of(lengths, None if lengths is not None else offsets))
+    each = _lengths_of(lengths, None if lengths is not None else offsets)
+    length, total = x.shape[axis], each.sum(-1)
+    if axis == 0 and unsafe and 0 <= total <= length:
+        x = x[: int(total)]  # what is not checked may be less
+    elif bool((total != length).any()):
+        return NotImplemented
+    rows = x.flatten(0, axis)
+    if not _are_lengths(rows, each.flatten()):
+        return NotImplemented
+    return _exact_segment_reduce(rows, reduce, each.flatten(), initial).reshape(*each.shape, *rows.shape[1:])
+
+
+def _in_place(function: Any) -> Any:
+    def of(x: Tensor, *arguments: Any, **options: Any) -> Any:
+        result = function(x, *arguments, **options)
+        return result if result is NotImplemented else x.copy_(result)
+
+    return of
+
+
+def _into(function: Any) -> Any:
+    """What writes its result into out, of whose type it then is."""
+
+    def of(x: Tensor, *arguments: Any, out: Tensor, **options: Any) -> Any:
+        if not _is_ours(out) or options.get("dtype", out.dtype) not in (None, out.dtype):
+            return NotImplemented
+        if "dtype" in (function.__kwdefaults__ or ()):
+            options["dtype"] = out.dtype
+        result = function(x, *arguments, **options)
+        if result is NotImplemented or result.dtype != out.dtype:
+            return NotImplemented
+        if out.shape != result.shape:
+            out.resize_(result.shape)
+        return out.copy_(result)
+
+    return of
 
 
 def _last(x: Tensor, shape: Any) -> list[int]:
@@ -608,22 +680,40 @@ def _table() -> dict[Any, tuple[Any, int]]:
     """Of each operator that is replaced: by what, and the place of the tensor that decides. PyTorch has more of them in later
     versions."""
     aten = torch.ops.aten
-    table = {
-        aten.sum.default: (_aten_sum, 0),
-        aten.sum.dim_IntList: (_aten_sum, 0),
-        aten.mean.default: (_aten_mean, 0),
-        aten.mean.dim: (_aten_mean, 0),
-        aten.var.correction: (_aten_spread("var"), 0),
-        aten.std.correction: (_aten_spread("std"), 0),
-        aten.linalg_vector_norm.default: (_aten_norm, 0),
-        aten.index_add.default: (_aten_index_add, 0),
-        aten.index_add_.default: (_aten_index_add_in_place, 0),
-        aten.scatter_add.default: (_aten_scatter_add, 0),
-        aten.scatter_add_.default: (_aten_scatter_add_in_place, 0),
-        aten.segment_reduce.default: (_aten_segment_reduce, 0),
+    table: dict[Any, tuple[Any, int]] = {
         aten.native_layer_norm.default: (_layer_norm, 0),
         aten.native_layer_norm_backward.default: (_layer_norm_backward, 1),
+        aten.embedding_dense_backward.default: (_aten_embedding_backward, 0),
+        aten.index_put.default: (_aten_index_put, 0),
+        aten._unsafe_index_put.default: (_aten_index_put, 0),
+        aten.index_put_.default: (_in_place(_aten_index_put), 0),
+        aten._index_put_impl_.default: (_in_place(_aten_index_put), 0),
+        aten.scatter.value_reduce: (_aten_scatter, 0),
+        aten.scatter_.value_reduce: (_in_place(_aten_scatter), 0),
     }
+    for exact, plain, into in (
+        (_aten_reduction("sum"), aten.sum.default, aten.sum.out),
+        (_aten_reduction("sum"), aten.sum.dim_IntList, aten.sum.IntList_out),
+        (_aten_reduction("sum", "ignore"), aten.nansum.default, aten.nansum.out),
+        (_aten_reduction("mean"), aten.mean.default, aten.mean.dtype_out),
+        (_aten_reduction("mean"), aten.mean.dim, aten.mean.out),
+        (_aten_spread("var"), aten.var.correction, aten.var.correction_out),
+        (_aten_spread("std"), aten.std.correction, aten.std.correction_out),
+        (_aten_norm, aten.linalg_vector_norm.default, aten.linalg_vector_norm.out),
+        (_aten_index_add, aten.index_add.default, aten.index_add.out),
+        (_aten_scatter_add, aten.scatter_add.default, aten.scatter_add.out),
+        (_aten_scatter, aten.scatter.reduce, aten.scatter.reduce_out),
+        (_aten_scatter_reduce, aten.scatter_reduce.two, aten.scatter_reduce.two_out),
+        (_aten_segment_reduce, aten.segment_reduce.default, aten.segment_reduce.out),
+    ):
+        table[plain], table[into] = (exact, 0), (_into(exact), 0)
+    for exact, in_place in (
+        (_aten_index_add, aten.index_add_.default),
+        (_aten_scatter_add, aten.scatter_add_.default),
+        (_aten_scatter, aten.scatter_.reduce),
+        (_aten_scatter_reduce, aten.scatter_reduce_.two),
+    ):
+        table[in_place] = _in_place(exact), 0
     if hasattr(aten, "_fused_rms_norm"):
         table[aten._fused_rms_norm.default] = (_rms_norm, 0)
         table[aten._fused_rms_norm_backward.default] = (_rms_norm_backward, 1)
@@ -632,8 +722,9 @@ def _table() -> dict[Any, tuple[Any, int]]:
 
 class deterministic(TorchDispatchMode):
     """Within `with deterministic():` PyTorch's sums, means, variances and Euclidean norms, the statistics of LayerNorm and RMSNorm,
-    and index_add, scatter_add and segment_reduce are exact, and so the same bits on every device, in every batch, in every order; in
-    backward passes, too. For code that is not compiled; compiled code calls this module's functions."""
+    and index_add, scatter_add, segment_reduce, index_put and scatter_reduce where they add are exact, and so the same bits on every device, in
+    every batch, in every order; in backward passes, too. For code that is not compiled, in the thread that is within; compiled code calls this
+    module's functions."""
 
     def __init__(self) -> None:
         super().__init__()
