@@ -517,6 +517,66 @@ static PyObject *assign(PyObject *self, PyObject *other) {
     Py_RETURN_NONE;
 }
 
+static bool fits_in(reduct_type type, bool is_signed, uint64_t bits) {
+    const unsigned width = 8 * (unsigned)reduct_type_size(type);
+    const bool is_negative = is_signed && bits >> 63;
+    switch (type) {
+    case REDUCT_I8:
+    case REDUCT_I16:
+    case REDUCT_I32:
+        return (is_negative ? ~bits : bits) >> (width - 1) == 0;
+    case REDUCT_U8:
+    case REDUCT_U16:
+    case REDUCT_U32:
+        return !is_negative && bits >> width == 0;
+    default:
+        return false;
+    }
+}
+
+static void write_narrow(reduct_type type, uint64_t bits, char *to) {
+    const uint8_t one = (uint8_t)bits;
+    const uint16_t two = (uint16_t)bits;
+    const uint32_t four = (uint32_t)bits;
+    const size_t size = reduct_type_size(type);
+    memcpy(to, size == 1 ? (const void *)&one : size == 2 ? (const void *)&two : (const void *)&four, size);
+}
+
+/* narrow(view, name, check): writes the integers of a contiguous view of i64 or u64 of the same shape, both in host memory, as ones of this
+ * contiguous view's type of less bits. What does not fit raises what names the result and writes nothing; without check it is 0. */
+static PyObject *narrow(PyObject *self, PyObject *arguments) {
+    struct state *state = PyType_GetModuleState(Py_TYPE(self));
+    PyObject *other;
+    const char *name;
+    int check;
+    if (!PyArg_ParseTuple(arguments, "O!sp", Py_TYPE(self), &other, &name, &check))
+        return NULL;
+    const struct view *to = VIEW(self), *from = VIEW(other);
+    if (to->readonly || to->device >= 0 || from->device >= 0 || !view_is_contiguous(to) || !view_is_contiguous(from) ||
+        (from->type != REDUCT_I64 && from->type != REDUCT_U64) || reduct_type_size(to->type) >= sizeof(uint64_t) ||
+        !view_same_lengths(to, from)) {
+        PyErr_SetString(PyExc_ValueError, "expected contiguous views of integers and one shape in host memory");
+        return NULL;
+    }
+    const uint64_t *bits = (const uint64_t *)(const void *)from->data;
+    const bool is_signed = from->type == REDUCT_I64;
+    const int64_t count = view_count(from);
+    for (int64_t index = 0; check && index < count; index++)
+        if (!fits_in(to->type, is_signed, bits[index])) {
+            reduct_error error = {.status = REDUCT_ERROR_OVERFLOW, .index = from->rank ? (uint64_t)index : UINT64_MAX};
+            char which[32] = "the result";
+            if (from->rank)
+                PyOS_snprintf(which, sizeof which, "result %lld", (long long)index);
+            PyOS_snprintf(error.message, sizeof error.message, "%s: %s does not fit %s; a wider result type holds it",
+                          name, which, reduct_type_name(to->type));
+            return raise_status(state, REDUCT_ERROR_OVERFLOW, &error);
+        }
+    for (int64_t index = 0; index < count; index++)
+        write_narrow(to->type, fits_in(to->type, is_signed, bits[index]) ? bits[index] : 0,
+                     to->data + (size_t)index * reduct_type_size(to->type));
+    Py_RETURN_NONE;
+}
+
 /* packed(): a copy in C order without gaps, of a view in host memory. */
 static PyObject *packed(PyObject *object, PyObject *unused) {
     (void)unused;
@@ -559,6 +619,7 @@ static PyMethodDef methods[] = {
     {"repeat", make_repeat, METH_VARARGS | METH_CLASS, "repeat(view, shape, strides): the same memory with other axes"},
     {"overlaps", overlaps, METH_O, "overlaps(view): whether both may have memory in common"},
     {"assign", assign, METH_O, "assign(view): writes the elements of a contiguous view of this type and shape"},
+    {"narrow", narrow, METH_VARARGS, "narrow(view, name, check): writes 64-bit integers as ones that they must fit"},
     {"packed", packed, METH_NOARGS, "packed(): a copy of host memory in C order without gaps"},
     {"fill", fill, METH_O, "fill(bytes): writes all elements"},
     {NULL, NULL, 0, NULL},

@@ -65,11 +65,10 @@ class Tensor:
         return Tensor(self.x[place])
 
 
-class Kind:
+class Kind(_kinds.Kind):
     """As that of PyTorch's tensors."""
 
     signed = queues = True
-    numbers = False
     current = None  # the stream
     is_capturing = False
     sizes: list = []
@@ -106,6 +105,11 @@ class Kind:
 
     def capturing(self, like):
         return self.is_capturing
+
+    def narrowed(self, made, kind, check):
+        narrow = made.x.astype(_kinds.LONG[kind])
+        fits = narrow == made.x
+        return Tensor(np.where(fits, narrow, 0).astype(narrow.dtype)), not check or fits.all()
 
     def to_host(self, made):
         return bytes(made)
@@ -508,3 +512,16 @@ def test_in_c():
     call()
     same(call.room.x, pyreduct.sum(x, 1))
     assert _functions.PREPARED["sum"](Tensor(x), 1).plan.device.startswith("cuda")
+
+
+def test_integers_of_narrower_types():
+    x, ids = np.array([[1, 2], [2**31 - 1, 1]]), np.array([1, 0])
+    for _ in range(2):
+        assert pyreduct.sum(Tensor(x[:1]), 1, dtype="i32").x.tolist() == [3]
+        result = pyreduct.index_add(Tensor(np.ones(2, "i4")), Tensor(ids), Tensor(np.array([3, 4], "i4")))
+        assert result.x.tolist() == [5, 4] and result.x.dtype == np.int32
+        with pytest.raises(OverflowError, match="sum: a result does not fit i32"):
+            pyreduct.sum(Tensor(x), 1, dtype="i32")
+        assert pyreduct.sum(Tensor(x), 1, dtype="i32", check=False).x.tolist() == [3, 0]
+        with pytest.raises(OverflowError, match="sum: a result does not fit i32"):
+            pyreduct.index_add(Tensor(np.ones(2, "i4")), Tensor(ids), Tensor(np.array([3, 2**31 - 1], "i4")))

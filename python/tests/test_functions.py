@@ -254,6 +254,42 @@ def test_groups_outside():
     assert pyreduct.group_sum(np.zeros((3, 0)), np.array([0, 0, 0]), 2).shape == (2, 0)
 
 
+def test_integers_of_narrower_types():
+    """The exact result, or an error, of which nothing is written."""
+    x = np.array([[3000, -5], [4, 30000]])
+    for name, limit in (("i16", 2**15), ("u16", 2**16), ("i32", 2**31), ("u32", 2**32)):
+        dtype = pyreduct.sum(x[0], dtype=name).dtype
+        assert dtype.itemsize * 8 == int(name[1:]) and dtype.kind == name[0]
+        same(pyreduct.sum(x, 1, dtype=name), x.sum(1).astype(dtype))
+        same(pyreduct.sum(np.array([limit - 2, 1]), dtype=name), dtype.type(limit - 1))
+        out = np.full(2, 7, dtype)
+        for wrong in ([[1, 2], [limit - 1, 1]], [[1, 2], [-limit, -1]]):
+            for _ in range(2):
+                with pytest.raises(OverflowError, match=f"^sum: result 1 does not fit {name}") as caught:
+                    pyreduct.sum(np.array(wrong), 1, out=out)
+                assert caught.value.index == 1 and out.tolist() == [7, 7]
+        assert pyreduct.sum(np.array(wrong), 1, dtype=name, check=False).tolist() == [3, 0]
+    same(pyreduct.sum(np.array([2**31 - 1, 0], "u4"), dtype="i32"), np.int32(2**31 - 1))
+    with pytest.raises(OverflowError):
+        pyreduct.sum(np.array([2**63], "u8"), dtype="i32")
+    strided = np.zeros(4, "i4")[::2]
+    assert pyreduct.sum(x, 0, out=strided) is strided and strided.tolist() == [3004, 29995]
+    assert pyreduct.segment_sum(x[0], [0, 1, 2], dtype="i16").dtype == np.int16 and pyreduct.group_sum(x, [0, 0], 1, dtype="i16").dtype == np.int16
+
+
+@pytest.mark.parametrize("dtype", ["i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "?"])
+def test_index_add_of_integers(dtype):
+    x, ids = np.array([1, 0, 1]).astype(dtype), np.array([0, 2, 0, 0])
+    expected = x.copy()
+    np.add.at(expected, ids, np.ones(4, dtype))
+    for _ in range(2):
+        same(pyreduct.index_add(x, ids, np.ones(4, dtype)), expected)
+    same(pyreduct.index_add(x[:, None], ids, np.ones((4, 1), dtype)), expected[:, None])
+    if dtype != "?":
+        with pytest.raises(OverflowError, match="does not fit"):
+            pyreduct.index_add(x, ids, np.full(4, np.iinfo(dtype).max, dtype))
+
+
 def test_average():
     x = np.arange(12.0).reshape(3, 4)
     weights = np.array([1.0, 2.0, 3.0, 4.0])

@@ -214,6 +214,17 @@ def test_deterministic(dtype):
     torch.testing.assert_close(x.sum(), pyreduct.sum(x), rtol=0.05, atol=1)
 
 
+@pytest.mark.parametrize("dtype", [torch.int8, torch.uint8, torch.int32, torch.int64, torch.bool])
+def test_index_add_of_integers(dtype):
+    x, index, source = torch.tensor([1, 0, 1]).to(dtype), torch.tensor([0, 2, 0]), torch.ones(3).to(dtype)
+    assert torch.equal(rt.index_add(x, index, source), x.index_add(0, index, source))
+    assert torch.equal(rt.scatter_add(x, 0, index, source), x.scatter_add(0, index, source))
+    assert torch.compile(rt.index_add, backend="eager")(x, index, source).dtype == dtype
+    if dtype is not torch.bool:
+        with pytest.raises(OverflowError, match="does not fit"):
+            rt.index_add(x, index, torch.full((3,), torch.iinfo(dtype).max, dtype=dtype))
+
+
 C = torch.tensor([[1e8, 1.0, -1e8, 0.5]] * 3)  # the exact sums of rows are 1.5, others are 0.5
 ROW, FIRST = C[0], torch.zeros(4, dtype=torch.int64)
 SUMS = {

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from . import _core, _cuda
 from ._kinds import array_of, index_of, kind_of, numbers_as, type_of
-from ._types import FLOATS, UNSIGNED
+from ._types import FLOATS, INTEGERS, SIZES, UNSIGNED
 
 POPULATION = 1  # a flag of reductions
 
@@ -108,6 +108,25 @@ def _stored(op: str, kind: str) -> str:
     return "i64" if op in _COUNTS else kind
 
 
+_SHORT = {"f64": "f32", "i64": "i32", "u64": "u32"}
+
+
+def result_types(
+    op: str, element: str, dtype: str | None, mode: str, nan: str, flags: int, signed: bool, widest: int
+) -> tuple[str, str]:  # fmt: skip
+    """The library's result type, and the one that arrays of results are of. That may be a narrower one of integers, which results have to
+    fit: where it was asked for, or where such arrays have no elements of 64 bits, but only of this many bytes."""
+    if dtype is not None and widest < SIZES[dtype] == 8:
+        raise TypeError(f"dtype: {dtype}; these arrays hold no 64 bits, expected at most {_SHORT[dtype]} (JAX has them with the option jax_enable_x64)")
+    usual = result_type(op, element, None, mode, nan, flags, signed)
+    stored = dtype or _stored(op, usual)
+    if dtype is None and SIZES[stored] == 8:
+        stored = _SHORT[stored] if widest < 8 else stored
+    if usual in ("i64", "u64") and (stored == _stored(op, usual) or (stored in INTEGERS and SIZES[stored] < 8)):
+        return usual, stored
+    return result_type(op, element, stored, mode, nan, flags, signed), stored
+
+
 def _check_out(view: Any, kind: str, shape: tuple[int, ...]) -> None:
     if view.shape != shape:
         raise ValueError(f"out: shape {view.shape}; expected {shape}")
@@ -139,15 +158,24 @@ def _can_fail(reductions: tuple[Any, ...]) -> bool:
 @functools.lru_cache(maxsize=1024)
 def _prepare(
     ops: tuple[str, ...], element: str, shape: tuple[int, ...], strides: tuple[tuple[int, ...], ...], axes: int, wanted: str | None,
-    keepdims: bool, nan: str, mode: str, flags: int, signed: bool, mask_strides: tuple[int, ...] | None, device: str,
+    keepdims: bool, nan: str, mode: str, flags: int, signed: bool, widest: int, mask_strides: tuple[int, ...] | None, device: str,
     result_strides: tuple[int, ...] | None,
-) -> tuple[Any, tuple[int, ...], tuple[str, ...], bool]:  # fmt: skip
+) -> tuple[Any, tuple[int, ...], tuple[str, ...], tuple[str, ...], bool]:  # fmt: skip
     """All that does not depend on the data: the plan, the shape and the types of results, and whether the data can make it fail."""
-    types = [result_type(op, element, wanted, mode, nan, flags, signed) for op in ops]
-    reductions = tuple((op, element, result, mode, nan, flags) for op, result in zip(ops, types))
+    types = [result_types(op, element, wanted, mode, nan, flags, signed, widest) for op in ops]
+    reductions, formed, stored = _reductions(ops, element, types, mode, nan, flags)
     plan = _core.Plan(reductions, shape, strides, axes, result_strides, int(mask_strides is not None), mask_strides, device)
-    stored = tuple(_stored(op, result) for op, result in zip(ops, types))
-    return plan, _result_shape(shape, axes, keepdims), stored, _can_fail(reductions)
+    return plan, _result_shape(shape, axes, keepdims), formed, stored, _can_fail(reductions)
+
+
+def _reductions(
+    ops: tuple[str, ...], element: str, types: list[tuple[str, str]], mode: str, nan: str, flags: int
+) -> tuple[tuple[Any, ...], tuple[str, ...], tuple[str, ...]]:
+    """For the library; then the types of what it writes, and of the arrays that come of that."""
+    reductions = tuple((op, element, result, mode, nan, flags) for op, (result, _) in zip(ops, types))
+    stored = tuple(stored for _, stored in types)
+    formed = tuple(stored if SIZES[stored] == SIZES[result] else result for result, stored in types)
+    return reductions, formed, stored
 
 
 def _inputs_of(
@@ -178,7 +206,8 @@ class Prepared(NamedTuple):
     inputs: tuple[Any, ...]  # views
     names: tuple[str, ...]  # and which of the arguments each is of
     shape: tuple[int, ...]  # of results
-    types: tuple[str, ...]
+    formed: tuple[str, ...]  # types of what the plan writes
+    types: tuple[str, ...]  # of results
     kind: Any  # of x and of results
     fallible: bool  # whether the data decide about success
     target: Any = None  # a view of out
@@ -209,33 +238,59 @@ def _prepared(
         if target.device >= 0 and not kind.queues:
             raise TypeError(f"out: on a CUDA device; expected host memory, where results of a {type(x).__name__} are formed")
         wanted, devices = wanted or (None if ops[0] in _COUNTS else target.type), [*inputs, target]
-    common = (ops, view.type, shape, strides, axes, wanted, bool(keepdims), nan, mode, flags, kind.signed, mask_strides, _device(devices))
-    plan, results, types, fallible = _prepare(*common, None)
+    widest = kind.widest(x) if target is None else 8
+    common = (ops, view.type, shape, strides, axes, wanted, bool(keepdims), nan, mode, flags, kind.signed, widest, mask_strides, _device(devices))
+    plan, results, formed, types, fallible = _prepare(*common, None)
     direct = False
     if target is not None:
         _check_out(target, types[0], results)
-        direct = not plan.may_stop and not any(target.overlaps(each) for each in inputs)
+        direct = formed == types and not plan.may_stop and not any(target.overlaps(each) for each in inputs)
         if direct and not target.contiguous:
             kept = tuple(stride for place, stride in enumerate(target.strides) if not keepdims or not axes >> place & 1)
             plan = _prepare(*common, kept)[0]
-    return Prepared(plan, tuple(inputs), tuple(names), results, types, kind, fallible, target, direct)
+    return Prepared(plan, tuple(inputs), tuple(names), results, formed, types, kind, fallible, target, direct)
+
+
+def _results(call: Prepared, ops: tuple[str, ...], x: Any, check: bool) -> list[tuple[Any, Any]]:
+    """Executes what is prepared: each result as an array of its kind, and a view of it."""
+    made = [call.kind.output(call.shape, each, x) for each in call.formed]
+    if call.plan is not None:
+        _run(call.plan, call.inputs, tuple([view for _, view in made]), x, call.kind, call.fallible, check)
+    if call.formed == call.types:
+        return made
+    return [pair if formed == stored else _narrowed(call, *pair, op, stored, x, check) for pair, op, formed, stored in zip(made, ops, call.formed, call.types)]
+
+
+def _narrowed(call: Prepared, array: Any, view: Any, op: str, stored: str, x: Any, check: bool) -> tuple[Any, Any]:
+    """Integers that must fit a narrower type."""
+    if view.device >= 0:
+        narrow, fits = call.kind.narrowed(array, stored, check)
+        if not fits:
+            raise _core.ResultOverflowError(f"{op}: a result does not fit {stored}; a wider result type holds it")
+        return narrow, call.kind.view(narrow, "out")
+    narrow, target = call.kind.output(call.shape, stored, x)
+    target.narrow(view, op, check)
+    return narrow, target
 
 
 def reduce(x: Any, ops: tuple[str, ...], y: Any = None, *, out: Any = None, check: bool = True, **options: Any) -> list[Any]:
     """All operators in one pass."""
-    plan, inputs, _, shape, types, kind, fallible, target, direct, _ = _prepared(x, ops, y, out=out, **options)
-    if direct:
-        _run(plan, inputs, (target,), x, kind, fallible, check)
+    call = _prepared(x, ops, y, out=out, **options)
+    if call.direct:
+        _run(call.plan, call.inputs, (call.target,), x, call.kind, call.fallible, check)
         return [out]
-    made = [kind.output(shape, each, x) for each in types]
-    _run(plan, inputs, tuple([each for _, each in made]), x, kind, fallible, check)
-    if target is None:
-        return [kind.finish(array, each) for (array, _), each in zip(made, types)]
-    if target.device < 0:
-        target.assign(made[0][1])
+    made = _results(call, ops, x, check)
+    if call.target is None:
+        return _finished(call, made)
+    if call.target.device < 0:
+        call.target.assign(made[0][1])
     else:
-        out[...] = kind.finish(made[0][0], types[0])
+        out[...] = call.kind.finish(made[0][0], call.types[0])
     return [out]
+
+
+def _finished(call: Prepared, made: list[tuple[Any, Any]]) -> list[Any]:
+    return [call.kind.finish(array, each) for (array, _), each in zip(made, call.types)]
 
 
 def _reduced(x: Any, ops: tuple[str, ...], y: Any = None, **options: Any) -> Any:
@@ -453,7 +508,7 @@ def _prepared_segments(
         raise ValueError(f"x: shape {view.shape}; expected one axis")
     bounds, segments, index, each = _segment_inputs(packed, view, offsets, begins, ends, length)
     flags = _flags_of(ddof)
-    result = result_type(op, view.type, type_of(dtype), mode, nan, flags, kind.signed)
+    types = [result_types(op, view.type, type_of(dtype), mode, nan, flags, kind.signed, kind.widest(x))]
     inputs = [view, *bounds]
     names = ["x", *(("offsets",), ("begins", "ends"))[begins is not None][: len(bounds)]]
     if where is not None:
@@ -461,10 +516,10 @@ def _prepared_segments(
         names.append("where")
         if inputs[-1].shape != view.shape:
             raise ValueError(f"where: shape {inputs[-1].shape}; expected {view.shape}, as x has")
-    reductions = ((op, view.type, result, mode, nan, flags),)
+    reductions, formed, stored = _reductions((op,), view.type, types, mode, nan, flags)
     plan = _segments_plan(reductions, segments, view.shape[0], index, each, begins is not None, int(where is not None), 0, _device(inputs))
     fallible = index is not None or _can_fail(reductions)
-    return Prepared(plan, tuple(inputs), tuple(names), (segments,), (_stored(op, result),), kind, fallible, copied=packed.copied)
+    return Prepared(plan, tuple(inputs), tuple(names), (segments,), formed, stored, kind, fallible, copied=packed.copied)
 
 
 def segment_reduce(
@@ -473,12 +528,10 @@ def segment_reduce(
 ) -> Any:  # fmt: skip
     """Reduces stretches of an array of one axis to one result each. Segment i is x[offsets[i]:offsets[i + 1]], or
     x[begins[i]:ends[i]], or the i-th of those with this length."""
-    plan, inputs, _, shape, (stored,), kind, fallible, *_ = _prepared_segments(
+    call = _prepared_segments(
         x, op, offsets, begins=begins, ends=ends, length=length, dtype=dtype, where=where, nan=nan, mode=mode, ddof=ddof
     )
-    made, target = kind.output(shape, stored, x)
-    _run(plan, inputs, (target,), x, kind, fallible, check)
-    return kind.finish(made, stored)
+    return _finished(call, _results(call, (op,), x, check))[0]
 
 
 def _segment(op: str) -> Any:
@@ -531,15 +584,15 @@ def _prepared_groups(
         if inputs[-1].type != view.type or inputs[-1].shape != shape:
             raise ValueError(f"initial: {inputs[-1].type} with shape {inputs[-1].shape}; expected {view.type} with {shape}")
     flags = _flags_of(ddof)
-    results = [result_type(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed) for op in names]
-    reductions = tuple((op, view.type, result, "exact", nan, flags) for op, result in zip(names, results))
+    widest = kind.widest(_like(x, initial))
+    types = [result_types(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed, widest) for op in names]
+    reductions, formed, stored = _reductions(names, view.type, types, "exact", nan, flags)
     width = math.prod(view.shape[1:]) if len(view.shape) > 1 else 0
-    stored = tuple(_stored(op, result) for op, result in zip(names, results))
     plan = None
     if 0 not in shape[1:]:
         plan = _groups_plan(reductions, groups, view.shape[0], index.type, width, skip, initial is not None, int(where is not None),
                             _device(inputs))  # fmt: skip
-    return Prepared(plan, tuple(inputs), tuple(given), shape, stored, kind, True, copied=packed.copied)
+    return Prepared(plan, tuple(inputs), tuple(given), shape, formed, stored, kind, True, copied=packed.copied)
 
 
 def _like(x: Any, initial: Any) -> Any:
@@ -549,12 +602,8 @@ def _like(x: Any, initial: Any) -> Any:
 
 def group_several(x: Any, ops: Any, ids: Any, n: Any, *, check: bool = True, **options: Any) -> tuple[Any, ...]:
     """Several reductions of each group in one call: a tuple of results, in the order of the operators' names."""
-    plan, inputs, _, shape, types, kind, fallible, *_ = _prepared_groups(x, ops, ids, n, **options)
-    x = _like(x, options.get("initial"))
-    made = [kind.output(shape, each, x) for each in types]
-    if plan is not None:
-        _run(plan, inputs, tuple(target for _, target in made), x, kind, fallible, check)
-    return tuple(kind.finish(array, each) for (array, _), each in zip(made, types))
+    call = _prepared_groups(x, ops, ids, n, **options)
+    return tuple(_finished(call, _results(call, _operators(ops), _like(x, options.get("initial")), check)))
 
 
 def _group(op: str) -> Any:
@@ -576,7 +625,8 @@ def _index_add(act: Any) -> Any:
         elif added.type != view.type or added.shape[1:] != view.shape[1:] or not added.shape:
             rows = f"(n, {', '.join(map(str, view.shape[1:]))})" if len(view.shape) > 1 else "(n,)"
             raise ValueError(f"values: {added.type} with shape {added.shape}; expected {view.type} with {rows}, as x has {view.shape}")
-        return act(values, ("sum",), ids, view.shape[0], initial=x, dtype=view.type, check=check)
+        op = "any" if view.type == "bool" else "sum"  # as NumPy and PyTorch add truth values
+        return act(values, (op,), ids, view.shape[0], initial=x, dtype=view.type, check=check)
 
     return function
 
@@ -639,9 +689,9 @@ def remember(name: str, arguments: tuple[Any, ...], keywords: tuple[str, ...] | 
     plain = len(arguments) - len(named)
     options = dict(zip(named, arguments[plain:]))
     prepared = function(*arguments[:plain], **options)
-    plan, inputs, names, shape, types, kind, fallible, target, direct, copied = prepared
+    plan, inputs, names, shape, formed, types, kind, fallible, target, direct, copied = prepared
     on_device = inputs[0].device >= 0
-    if plan is None or copied or plan.may_stop or (target is not None and not direct):
+    if plan is None or copied or plan.may_stop or formed != types or (target is not None and not direct):
         return None
     recipe = kind.recipe(shape, types[0], inputs[0].device) if hasattr(kind, "recipe") else None
     if recipe is None:

@@ -2,13 +2,15 @@
 
 A kind has: view(x, name), a View of x's memory; writable(x, name), one that may be written; output(shape, type, like), a new
 array and a View of it; finish(array, type), what the caller gets; recipe(shape, type, device), the function, arguments and keywords
-that make an array of which that is true as it is, or None; numbers, whether results of no axes are numbers instead; signed, whether sums of unsigned elements are signed; queues, whether
-executions on arrays of a CUDA device are queued in the current stream, with scratch(), stream(), capturing() and to_host() for it, and
-packed(x), a copy there whose elements lie one after another.
+that make an array of which that is true as it is, or None; numbers, whether results of no axes are numbers instead; signed, whether sums of unsigned elements are signed;
+widest(x), how many bytes an element of what is like x may have, 8 or 4; queues, whether executions on arrays of a CUDA device are queued in the
+current stream, with scratch(), stream(), capturing() and to_host() for it, packed(x), a copy there whose elements lie one after another, and
+narrowed(array, type, check), integers in a narrower type and whether they fit, which is looked at to check alone.
 """
 from __future__ import annotations
 
 import array as _array
+import functools
 import math
 import operator
 import struct
@@ -63,12 +65,21 @@ def _of_interface(interface: dict[str, Any], device: int, owner: Any, name: str,
     return View.pointer(address or 0, kind, tuple(interface["shape"]), strides, readonly, device, owner)
 
 
-class NumPy:
+class Kind:
+    """What most kinds have."""
+
+    numbers = False
+    signed = False
+    queues = False
+
+    def widest(self, x: Any) -> int:
+        return 8
+
+
+class NumPy(Kind):
     """numpy.ndarray and NumPy's scalars. numpy.bool of bytes and bfloat16 of the package ml_dtypes are among the types."""
 
     numbers = True
-    signed = False
-    queues = False
 
     def __init__(self) -> None:
         import numpy
@@ -125,10 +136,9 @@ class NumPy:
         return made[()]
 
 
-class Torch:
+class Torch(Kind):
     """torch.Tensor, on a CPU or a CUDA device."""
 
-    numbers = False
     signed = True  # torch.uint64 has few functions
     queues = True
 
@@ -191,6 +201,11 @@ class Torch:
     def packed(self, x: Any) -> Any:
         return x.contiguous()
 
+    def narrowed(self, made: Any, kind: str, check: bool) -> tuple[Any, bool]:
+        narrow = made.to(self.types[kind])
+        fits = narrow == made
+        return self.torch.where(fits, narrow, 0), not check or bool(fits.all())
+
     def synchronize(self, like: Any) -> None:
         self.torch.cuda.current_stream(like.device).synchronize()
 
@@ -198,11 +213,9 @@ class Torch:
         return bytes(made.cpu().numpy())
 
 
-class CuPy:
+class CuPy(Kind):
     """cupy.ndarray; what else has __cuda_array_interface__ is looked at through CuPy."""
 
-    numbers = False
-    signed = False
     queues = True
 
     def __init__(self) -> None:
@@ -252,6 +265,12 @@ class CuPy:
         with self._array(x).device:
             return self.cupy.ascontiguousarray(self._array(x))
 
+    def narrowed(self, made: Any, kind: str, check: bool) -> tuple[Any, bool]:
+        with made.device:
+            narrow = made.astype(self.types[kind])
+            fits = narrow == made
+            return self.cupy.where(fits, narrow, self.cupy.zeros_like(narrow)), not check or bool(fits.all())
+
     def synchronize(self, like: Any) -> None:
         with self._array(like).device:
             self.cupy.cuda.get_current_stream().synchronize()
@@ -265,18 +284,28 @@ _DLPACK = (1, 1)  # the newest version that is read here
 _ON_HOST, _ON_CUDA = (1, 3), (2, 13)  # types of devices
 
 
-class DLPack:
+@functools.lru_cache(maxsize=16)
+def _has_64_bits(namespace: Any, integral: str) -> bool:
+    """Whether a name space of the array API has them while its integers are of this type by default: JAX has both by an option. What it has
+    takes long to ask."""
+    return "int64" in namespace.__array_namespace_info__().dtypes()
+
+
+class DLPack(Kind):
     """What has __dlpack__, such as JAX's arrays. Results are formed in host memory, and become arrays of the same kind, if it has
     a name space of the array API, on the same device; otherwise NumPy's."""
-
-    signed = False
-    queues = False
 
     def __init__(self) -> None:
         self.host = kind_named("numpy")
 
     def dtype(self, kind: str) -> Any:
         return self.host.dtype(kind)
+
+    def widest(self, x: Any) -> int:
+        namespace = x.__array_namespace__() if hasattr(x, "__array_namespace__") else None
+        if not hasattr(namespace, "__array_namespace_info__"):
+            return 8
+        return 8 if _has_64_bits(namespace, str(namespace.__array_namespace_info__().default_dtypes()["integral"])) else 4
 
     @staticmethod
     def _capsule(x: Any, stream: Any, **options: Any) -> Any:
@@ -334,11 +363,9 @@ class _Hosted:
         self.made, self.like = made, like
 
 
-class Buffer:
+class Buffer(Kind):
     """What has the buffer protocol alone, such as array.array, memoryview and mmap. Results are numbers and memoryviews."""
 
-    signed = False
-    queues = False
     formats: dict[str, Any] = {"f64": "d", "f32": "f", "f16": "e", "i8": "b", "i16": "h", "i32": "i", "i64": "q", "u8": "B", "u16": "H", "u32": "I",
                "u64": "Q", "bool": "?"}  # fmt: skip
 
@@ -395,11 +422,8 @@ class Numbers(Buffer):
         return result.tolist() if isinstance(result, memoryview) else result
 
 
-class AsNumPy:
+class AsNumPy(Kind):
     """What NumPy makes an array of, by __array__ or __array_interface__, such as columns of pandas."""
-
-    signed = False
-    queues = False
 
     def __init__(self) -> None:
         self.host = kind_named("numpy")

@@ -54,7 +54,7 @@ def _reduce(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, fla
 def _fake(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags: int = 0) -> Tensor:
     kind = kind_named("torch")
     element = kind.names[x.dtype]
-    result = _functions.result_type(op, element, None if dtype is None else type_name(dtype), "exact", "propagate", flags, True)
+    _, result = _functions.result_types(op, element, None if dtype is None else type_name(dtype), "exact", "propagate", flags, True, 8)
     dims = _dims(x, dim)
     axes = _functions.axes_of(None if dims is None else tuple(dims), x.dim())
     shape = [1 if axes >> axis & 1 else length for axis, length in enumerate(x.shape) if keepdim or not axes >> axis & 1]
