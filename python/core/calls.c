@@ -66,10 +66,10 @@ static bool take_buffer(struct state *state, PyObject *object, struct view *view
     return false;
 }
 
-static bool take_list(PyObject *object, struct view *view) {
+static bool take_list(PyObject *object, const char *name, struct view *view) {
     if (!PyList_CheckExact(object) && !PyTuple_CheckExact(object))
         return false;
-    if (view_of_numbers(object, view))
+    if (view_of_numbers(object, name, view))
         return true;
     if (PyErr_ExceptionMatches(PyExc_TypeError))
         PyErr_Clear(); /* of lists of lists, and of arrays, the general function says more */
@@ -87,12 +87,12 @@ static PyObject *try_arrays(struct state *state, const struct function *function
     x.owner = y.owner = NULL;
     x.managed = y.managed = x.copy = y.copy = NULL;
     bool of_numpy = take_buffer(state, arguments[0], &x);
-    if (!of_numpy && !take_list(arguments[0], &x))
+    if (!of_numpy && !take_list(arguments[0], "x", &x))
         return NULL;
     PyObject *result = NULL;
     if (!pair) {
         result = reduce_views(state, function, &x, NULL, of_numpy);
-    } else if (of_numpy ? take_buffer(state, arguments[1], &y) : take_list(arguments[1], &y)) {
+    } else if (of_numpy ? take_buffer(state, arguments[1], &y) : take_list(arguments[1], "y", &y)) {
         if (same_shape(&x, &y))
             result = reduce_views(state, function, &x, &y, of_numpy);
         view_release(&y);

@@ -50,7 +50,7 @@ struct view {
 
 /* view.c: all fill a view that is zero, or raise and leave nothing to release. */
 bool view_of_buffer(PyObject *object, bool writable, const char *name, struct view *view);
-bool view_of_numbers(PyObject *sequence, struct view *view);
+bool view_of_numbers(PyObject *sequence, const char *name, struct view *view);
 void view_settle(struct view *view); /* the last step of each */
 void view_release(struct view *view);
 int64_t view_count(const struct view *view);

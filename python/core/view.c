@@ -1,6 +1,7 @@
 /* Arrays of any kind as pointers, lengths and strides. */
 #include "core.h"
 
+#include <math.h>
 #include <string.h>
 
 /* Of a format of the struct module, that of one number of this many bytes, in the machine's order: its type. */
@@ -114,12 +115,26 @@ bool view_of_buffer(PyObject *object, bool writable, const char *name, struct vi
  * Lists and tuples of numbers. Items are asked for one by one, as what they run may change the list.
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static PyObject *item(PyObject *sequence, Py_ssize_t index) {
+static PyObject *item_of(PyObject *sequence, Py_ssize_t index) {
 #ifdef Py_GIL_DISABLED
     if (PyList_Check(sequence))
         return PyList_GetItemRef(sequence, index);
 #endif
     return PySequence_GetItem(sequence, index);
+}
+
+/* What stands for an integer, as NumPy's do, as Python's own. Other things that say so, as arrays of one float, are none. */
+static PyObject *item(PyObject *sequence, Py_ssize_t index) {
+    PyObject *number = item_of(sequence, index);
+    if (!number || PyFloat_Check(number) || PyLong_Check(number) || !PyIndex_Check(number))
+        return number;
+    PyObject *integer = PyNumber_Index(number);
+    if (!integer && PyErr_ExceptionMatches(PyExc_TypeError)) {
+        PyErr_Clear();
+        return number;
+    }
+    Py_DecRef(number);
+    return integer;
 }
 
 static reduct_type type_of_item(PyObject *number) {
@@ -134,7 +149,24 @@ bool read_int64(PyObject *object, int64_t *value) {
     return true;
 }
 
-static bool write_number(PyObject *number, struct view *view, Py_ssize_t index) {
+/* An integer among floats, which must be one. */
+static bool write_exactly(PyObject *number, const char *name, double *to) {
+    *to = PyLong_AsDouble(number);
+    if (*to == -1 && PyErr_Occurred())
+        PyErr_Clear(); /* it is beyond them */
+    else if (fabs(*to) < 0x1p53)
+        return true;
+    PyObject *same = isinf(*to) ? NULL : PyLong_FromDouble(*to);
+    const int equal = same ? PyObject_RichCompareBool(same, number, Py_EQ) : 0;
+    Py_XDECREF(same);
+    if (equal == 0)
+        PyErr_Format(PyExc_OverflowError,
+                     "%s: the integer %R among floats, of which none is equal to it; expected floats alone", name,
+                     number);
+    return equal > 0;
+}
+
+static bool write_number(PyObject *number, const char *name, struct view *view, Py_ssize_t index) {
     if (view->type == REDUCT_BOOL) {
         view->data[index] = number == Py_True;
         return true;
@@ -143,12 +175,14 @@ static bool write_number(PyObject *number, struct view *view, Py_ssize_t index) 
         if (read_int64(number, (int64_t *)(void *)view->data + index))
             return true;
         if (PyErr_ExceptionMatches(PyExc_OverflowError))
-            PyErr_SetString(PyExc_OverflowError,
-                            "x: an integer beyond 64 bits; expected ones from -2^63 to 2^63 - 1, or floats");
+            PyErr_Format(PyExc_OverflowError,
+                         "%s: an integer beyond 64 bits; expected ones from -2^63 to 2^63 - 1, or floats", name);
         return false;
     }
-    double value = PyFloat_AsDouble(number);
-    ((double *)(void *)view->data)[index] = value;
+    double *to = (double *)(void *)view->data + index;
+    if (PyLong_Check(number) && !PyBool_Check(number))
+        return write_exactly(number, name, to);
+    double value = *to = PyFloat_AsDouble(number);
     return value != -1 || !PyErr_Occurred();
 }
 
@@ -157,7 +191,7 @@ enum { LOOKING = 1 << 16 };
 
 /* Writes the numbers up to the first one that is of a wider type, which the view then has: 1 if there is one, -1 if there was an
  * error. */
-static int write_numbers(PyObject *sequence, Py_ssize_t count, struct view *view) {
+static int write_numbers(PyObject *sequence, const char *name, Py_ssize_t count, struct view *view) {
     for (Py_ssize_t index = 0; index < count; index++) {
         if (index % LOOKING == LOOKING - 1 && PyErr_CheckSignals() != 0)
             return -1;
@@ -166,7 +200,7 @@ static int write_numbers(PyObject *sequence, Py_ssize_t count, struct view *view
             return -1;
         reduct_type type = type_of_item(number);
         bool wider = view->type == REDUCT_BOOL ? type != REDUCT_BOOL : view->type == REDUCT_I64 && type == REDUCT_F64;
-        bool written = !wider && write_number(number, view, index);
+        bool written = !wider && write_number(number, name, view, index);
         Py_DecRef(number);
         if (wider) {
             view->type = type;
@@ -178,7 +212,7 @@ static int write_numbers(PyObject *sequence, Py_ssize_t count, struct view *view
     return 0;
 }
 
-bool view_of_numbers(PyObject *sequence, struct view *view) {
+bool view_of_numbers(PyObject *sequence, const char *name, struct view *view) {
     Py_ssize_t count = PySequence_Size(sequence);
     if (count < 0)
         return false;
@@ -200,7 +234,7 @@ bool view_of_numbers(PyObject *sequence, struct view *view) {
     Py_XDECREF(first);
     int outcome = PyErr_Occurred() ? -1 : 1;
     while (outcome == 1)
-        outcome = write_numbers(sequence, count, view);
+        outcome = write_numbers(sequence, name, count, view);
     if (outcome == 0)
         return true;
     view_release(view);
@@ -310,9 +344,13 @@ static PyObject *make_buffer(PyObject *type, PyObject *arguments) {
     return self ? finished(self, view_of_buffer(object, writable, name, &self->view)) : NULL;
 }
 
-static PyObject *make_numbers(PyObject *type, PyObject *sequence) {
+static PyObject *make_numbers(PyObject *type, PyObject *arguments) {
+    PyObject *sequence;
+    const char *name;
+    if (!PyArg_ParseTuple(arguments, "Os", &sequence, &name))
+        return NULL;
     struct view_object *self = new_view((PyTypeObject *)type);
-    return self ? finished(self, view_of_numbers(sequence, &self->view)) : NULL;
+    return self ? finished(self, view_of_numbers(sequence, name, &self->view)) : NULL;
 }
 
 static PyObject *make_capsule(PyObject *type, PyObject *capsule) {
@@ -612,7 +650,8 @@ static PyObject *packed(PyObject *object, PyObject *unused) {
 static PyMethodDef methods[] = {
     {"buffer", make_buffer, METH_VARARGS | METH_CLASS,
      "buffer(object, writable=False, name='x'): through the buffer protocol"},
-    {"numbers", make_numbers, METH_O | METH_CLASS, "numbers(sequence): a copy of a list or tuple of numbers"},
+    {"numbers", make_numbers, METH_VARARGS | METH_CLASS,
+     "numbers(sequence, name): a copy of a list or tuple of numbers"},
     {"capsule", make_capsule, METH_O | METH_CLASS, "capsule(capsule): what __dlpack__() returned"},
     {"pointer", make_pointer, METH_VARARGS | METH_CLASS,
      "pointer(address, type, shape, strides, readonly, device, owner)"},

@@ -10,6 +10,7 @@ import pytest
 from exact import same
 
 import pyreduct
+from pyreduct import Accumulator
 
 
 def test_buffers(tmp_path):
@@ -41,6 +42,54 @@ def test_lists():
         pyreduct.sum([1, "2"])
     with pytest.raises(TypeError):
         pyreduct.sum([[1, 2], [3, 4]])
+
+
+BIG = 2**53 + 1  # an integer that no f64 is equal to
+
+
+def test_lists_of_integers_of_numpy():
+    """And of whatever else stands for an integer: exact, as Python's are."""
+    class Mine:
+        def __index__(self):
+            return BIG
+
+    for each in (np.int64, np.uint64, np.array, lambda _: Mine()):
+        for numbers in ([each(BIG), np.int8(0)], (0, each(BIG))):
+            for _ in range(2):
+                total, least = pyreduct.sum(numbers), pyreduct.min(numbers)
+                assert total == pyreduct.max(numbers) == BIG and type(total) is int and least == 0
+    assert pyreduct.argmax([np.int64(BIG - 1), np.int64(BIG)]) == 1 and pyreduct.dot([np.int64(BIG), 1], [1, np.int32(0)]) == BIG
+    assert pyreduct.group_by([np.int64(BIG), np.int64(BIG + 1)]).keys == [BIG, BIG + 1]
+    assert pyreduct.group_sum([1.0, 2.0], [np.int64(1), np.uint8(0)], 2) == [2.0, 1.0]
+    assert pyreduct.segment_sum([1.0, 2.0], [np.int32(0), np.int64(1), 2]) == [1.0, 2.0]
+    assert pyreduct.sum([np.array(1.5), np.float32(2)]) == 3.5 and type(pyreduct.sum([np.float64(2), np.int64(1)])) is float
+    with pytest.raises(OverflowError, match="x: an integer beyond 64 bits"):
+        pyreduct.sum([np.uint64(2**63)])
+
+
+def test_integers_are_not_rounded():
+    for numbers in ([BIG, 0.5], [0.5, np.int64(BIG)], [0.5, -BIG], [0.5, 10**400]):
+        for call in (pyreduct.sum, lambda x: pyreduct.dot([0.5, 1], x), Accumulator("sum").add, lambda x: pyreduct.average(np.ones(2), weights=x)):
+            with pytest.raises(OverflowError, match="^(x|y|weights): the integer "):
+                call(numbers)
+    assert pyreduct.sum([2**60, 0.5, BIG - 1]) == 2.0**60 + 2.0**53
+
+
+def test_numbers_that_are_added():
+    state = Accumulator("sum", "f64").add(1).add(2.5).add(range(3)).add(map(int, "123")).add([np.int64(4), 5])
+    assert state.result() == 21.5 and state.count == 10
+    assert Accumulator("dot", "f64").add(2, 1.5).result() == 3 and Accumulator("sum", "i32").add(x for x in (1, 2)).result() == 3
+    assert pyreduct.Table("sum", "f64", 2).add(range(3), iter([0, 1, 0])).result().tolist() == [2, 1]
+    for kind, number, error in (
+        ("f64", BIG, OverflowError),
+        ("f32", [0.1, 2**24 + 1], OverflowError),
+        ("i32", 2**31, OverflowError),
+        ("f32", [1e300], OverflowError),
+        ("u8", iter([-1]), OverflowError),
+        ("i32", 1.5, TypeError),
+    ):
+        with pytest.raises(error, match=f"^x: .*expected numbers that {kind} can be"):
+            Accumulator("sum", kind).add(number)
 
 
 def test_list_that_changes():

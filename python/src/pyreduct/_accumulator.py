@@ -5,14 +5,14 @@ from typing import Any
 
 from . import _core
 from ._functions import _ALIASES, _INPUTS, _broadcast, _flags_of, _mask_of
-from ._kinds import kind_of, numbers_as, type_of
+from ._kinds import Numbers, kind_of, type_of
 from ._types import type_name
 
 
 def elements_of(x: Any, dtype: str, name: str) -> Any:
     """A view of what is added; numbers of Python are of the type that is wanted."""
-    view = kind_of(x).view(x, name)
-    return numbers_as(x, dtype, name) if view.type != dtype and isinstance(x, (list, tuple)) else view
+    kind = kind_of(x)
+    return kind.view(x, name, dtype) if isinstance(kind, Numbers) else kind.view(x, name)
 
 
 def check_second(y: Any, op: str) -> None:

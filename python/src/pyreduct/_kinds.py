@@ -30,18 +30,33 @@ def index_of(value: Any, name: str, expected: str = "an integer") -> int:
         raise TypeError(f"{name}: {value!r}; expected {expected}") from None
 
 
+def _refusal(numbers: Any, code: str, expected: str, name: str) -> Exception:
+    """What is wrong with the first of these numbers that the format has not."""
+    for number in numbers:
+        try:
+            struct.pack(f"={code}", number)
+        except (struct.error, TypeError, OverflowError):
+            beyond = hasattr(number, "__index__") or (code in "fd" and isinstance(number, float))
+            return (OverflowError if beyond else TypeError)(f"{name}: {number!r}; {expected}")
+    return TypeError(f"{name}: {expected}")
+
+
 def array_of(numbers: Any, kind: str, name: str) -> memoryview:
-    """A list's or tuple's numbers as ones of this type."""
+    """A list's or tuple's numbers as ones of this type, which integers must be exactly."""
     code = Buffer.formats.get(kind)
     if code is None or code == "e":  # a memoryview of which is had from Python 3.12 on
         raise TypeError(f"{name}: numbers of Python; expected an array of {kind}")
     try:
         data = bytearray(struct.pack(f"={len(numbers)}{code}", *numbers))
-    except (struct.error, TypeError, OverflowError) as error:
-        raise (OverflowError if "range" in str(error) or "large" in str(error) else TypeError)(
-            f"{name}: {error}; expected numbers that {kind} can be"
-        ) from None
-    return memoryview(data).cast(code)
+    except (struct.error, TypeError, OverflowError):
+        raise _refusal(numbers, code, f"expected numbers that {kind} can be", name) from None
+    result = memoryview(data).cast(code)
+    made = result.tolist()
+    if made != list(numbers):
+        for number, same in zip(numbers, made):
+            if hasattr(number, "__index__") and number != same:
+                raise OverflowError(f"{name}: the integer {number}, which no {kind} is equal to; expected numbers that {kind} can be")
+    return result
 
 
 def numbers_as(numbers: Any, kind: str, name: str) -> Any:
@@ -405,11 +420,18 @@ class _Bytes:
 class Numbers(Buffer):
     """Lists, tuples, numbers, and whatever else can be gone through once. Results are numbers and lists."""
 
-    def view(self, x: Any, name: str) -> Any:
+    def view(self, x: Any, name: str, kind: str | None = None) -> Any:
+        """Of the type that numbers of Python have, or as ones of another type."""
+        alone = isinstance(x, (int, float))
+        numbers = [x] if alone else x if isinstance(x, (list, tuple)) else list(x)
+        view = self._view(numbers, name)
+        if kind is not None and view.type != kind:
+            view = numbers_as(numbers, kind, name)
+        return View.repeat(view, (), ()) if alone else view
+
+    def _view(self, numbers: Any, name: str) -> Any:
         try:
-            if isinstance(x, (int, float)):
-                return View.repeat(View.numbers([x]), (), ())
-            return View.numbers(x if isinstance(x, (list, tuple)) else list(x))
+            return View.numbers(numbers, name)
         except TypeError as error:
             nested = "; expected an array, such as numpy.asarray() of them" if "not list" in str(error) or "not tuple" in str(error) else None
             raise TypeError(f"{name}: {error}{nested or '; expected numbers, or an array'}") from None
