@@ -250,6 +250,42 @@ def test_dlpack_structures(changes, error):
         assert pyreduct.sum(Object()) == 10 * (lengths[0] == 4)
 
 
+class CudaArray:
+    """Not in host memory, which nothing here looks at."""
+
+    __cuda_array_interface__ = {"shape": (3,), "typestr": "<f8", "data": (0, False), "version": 3}
+
+
+class CudaTensor(Exporter, CudaArray):
+    pass
+
+
+def test_cuda_arrays_without_cupy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    monkeypatch.delitem(pyreduct._kinds._made, "cupy", raising=False)
+    for _ in range(2):
+        with pytest.raises(ImportError, match="__cuda_array_interface__ alone is read by CuPy"):
+            pyreduct.sum(CudaArray())
+    assert pyreduct.sum(CudaTensor(np.arange(3.0))) == 3
+
+
+def test_columns_of_pandas():
+    pd = pytest.importorskip("pandas", reason="pandas is not installed (make check-python has it)")
+    whole = pd.Series([BIG, 0], dtype="Int64")
+    assert pyreduct.sum(whole) == BIG and pyreduct.sum(whole.astype("boolean")) == 1 and pyreduct.sum(whole.array) == BIG
+    assert pyreduct.nansum(pd.Series([1.5, None])) == 1.5
+    for dtype in ("Int64", "Float64", "boolean"):
+        column = pd.Series([1, None], dtype=dtype)
+        for x in (column, column.array, pd.Index(column), column.to_frame()):
+            with pytest.raises(TypeError, match=f"^x: a .* of {dtype} with nulls; .* pyreduct.arrow"):
+                pyreduct.nansum(x)
+    with pytest.raises(TypeError, match="^weights: .*with nulls"):
+        pyreduct.average(np.ones(2), weights=column)
+    with pytest.raises(TypeError, match="^x: columns of int64, float64, which NumPy's float64 does not hold"):
+        pyreduct.sum(pd.DataFrame({"a": [BIG, 0], "b": [0.5, 1.5]}), axis=0)
+    assert pyreduct.sum(pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, 1.5]}), axis=0).tolist() == [3, 2]
+
+
 def test_bfloat16():
     ml_dtypes = pytest.importorskip("ml_dtypes")
     x = np.arange(6).astype(ml_dtypes.bfloat16).reshape(2, 3)

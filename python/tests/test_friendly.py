@@ -18,7 +18,10 @@ def test_types_are_called_as_numpy_does():
     for name, dtype in [("f8", "f8"), ("f4", "f4"), ("f2", "f2"), ("<f8", "f8"), ("=f4", "f4"), ("single", "f4"), ("double", "f8"), (float, "f8")]:
         assert pyreduct.sum(x, dtype=name).dtype == np.dtype(dtype), name
     assert pyreduct.sum(np.arange(6), dtype="<i8").dtype == np.int64
-    for name in (">f8", "<c16", "|S3", "<", "f3", "c8"):
+    for name in (np.longlong, np.ulonglong, np.intc, "q", "d", "e", "intp", "int_", "uint", "u1", "u2", "i4", "B", np.dtype("u2")):
+        assert pyreduct.sum(np.arange(6), dtype=name).dtype == np.dtype(name), name
+    assert pyreduct.sum(np.array([1]), dtype="i8").dtype == np.int8 and Accumulator("sum", np.longlong).dtype == Accumulator("sum", "q").dtype == "i64"
+    for name in (np.longdouble, np.floating, "O", "f8,f8", "q,", 3, [], np.dtype(">i4"), ">f8", "<c16", "|S3", "<", "f3", "c8"):
         with pytest.raises(TypeError, match="^dtype: "):
             pyreduct.sum(x, dtype=name)
 

@@ -234,7 +234,11 @@ class CuPy(Kind):
     queues = True
 
     def __init__(self) -> None:
-        import cupy
+        try:
+            import cupy
+        except ImportError:
+            raise ImportError("what has __cuda_array_interface__ alone is read by CuPy, which makes its results, too, and is not installed; expected CuPy, "
+                              "or an array with DLPack") from None
 
         self.cupy = cupy
         self.types = {short: cupy.dtype(long) for short, long in LONG.items() if short != "bf16"}
@@ -452,7 +456,18 @@ class AsNumPy(Kind):
         self.dtype, self.output, self.finish = self.host.dtype, self.host.output, self.host.finish
 
     def view(self, x: Any, name: str) -> Any:
-        return self.host.view(self.host.numpy.asarray(x), name)
+        made = self.host.numpy.asarray(x)
+        if "pandas" in sys.modules:
+            self._check_columns(x, made, sys.modules["pandas"], name)
+        return self.host.view(made, name)
+
+    def _check_columns(self, x: Any, made: Any, pandas: Any, name: str) -> None:
+        """pandas makes floats of integers that are with nulls, or with floats."""
+        types = list(x.dtypes) if isinstance(x, pandas.DataFrame) else [getattr(x, "dtype", None)]
+        if any(getattr(each, "na_value", None) is pandas.NA for each in types) and self.host.numpy.asarray(x.isna()).any():
+            raise TypeError(f"{name}: a {type(x).__name__} of {', '.join(map(str, types))} with nulls; functions for columns with nulls are in pyreduct.arrow")
+        if made.dtype.kind == "f" and any(str(each).lower() in ("int64", "uint64") for each in types):
+            raise TypeError(f"{name}: columns of {', '.join(map(str, types))}, which NumPy's {made.dtype} does not hold exactly; expected those of one type")
 
     def writable(self, x: Any, name: str) -> Any:
         return self.host.writable(self.host.numpy.asarray(x), name)
@@ -493,7 +508,12 @@ def _find(x: Any) -> str:
     if type(x).__module__.partition(".")[0] in ("pyarrow", "polars"):
         raise TypeError(f"found {type(x).__module__}.{type(x).__name__}; functions for columns, which may have nulls, are in pyreduct.arrow")
     if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__array_namespace__") or _is(x, "cupy", "ndarray"):
-        return "cupy"
+        try:
+            kind_named("cupy")
+            return "cupy"
+        except ImportError:
+            if not hasattr(x, "__dlpack__"):
+                raise
     if hasattr(x, "__dlpack__"):
         return "dlpack"
     if hasattr(x, "__array_interface__") or hasattr(x, "__array__"):

@@ -33,10 +33,21 @@ def type_name(dtype: Any) -> str:
     if name in SIZES:
         return name
     try:
-        return _NAMES[name]
+        return _NAMES[name if name in _NAMES else _of_numpy(dtype)]
     except KeyError:
         raise TypeError(f"dtype: {dtype!r}; expected one of {', '.join(SIZES)} (by bits), or what these are called "
                         "elsewhere") from None
+
+
+def _of_numpy(dtype: Any) -> str:
+    """What NumPy calls it, where that is installed and knows it, as 'q', 'intp' and numpy.longlong."""
+    try:
+        import numpy
+
+        found = numpy.dtype(dtype)
+    except (ImportError, TypeError, ValueError, SyntaxError):
+        return ""
+    return found.name if found.isnative else ""
 
 
 def of_interface(typestr: str, name: str) -> str:
