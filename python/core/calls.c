@@ -187,11 +187,11 @@ static PyObject *call(PyObject *module, const struct function *function, PyObjec
              "x with each values[i] added to x[ids[i]], where an id may come any number of times: each result is "     \
              "rounded once.")                                                                                          \
     FUNCTION(group_sum, GROUPS, false,                                                                                 \
-             "x, ids, n, *, initial=None, skip=False, dtype=None, where=None, nan='propagate', check=True",            \
+             "x, ids, n, *, initial=None, skip=False, dtype=None, where=None, nan='propagate', ddof=0, check=True",    \
              "group_reduce() with the operator 'sum'.")                                                                \
     FUNCTION(segment_sum, GROUPS, false,                                                                               \
              "x, offsets=None, *, begins=None, ends=None, length=None, dtype=None, where=None, nan='propagate', "      \
-             "mode='exact', check=True",                                                                               \
+             "mode='exact', ddof=0, check=True",                                                                       \
              "segment_reduce() with the operator 'sum'.")
 
 #define FUNCTION(name, op, population, signature, text)                                                                \

@@ -1,7 +1,11 @@
 """What the functions compute, against fractions, math.fsum and NumPy."""
 import array
+import ast
 import inspect
 import math
+import multiprocessing
+import pathlib
+import pickle
 from fractions import Fraction
 
 import exact
@@ -13,6 +17,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 import pyreduct
+import pyreduct.arrow
 
 FLOATS = st.sampled_from(["float64", "float32", "float16"])
 INTEGERS = st.sampled_from(["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"])
@@ -290,6 +295,16 @@ def test_index_add_of_integers(dtype):
             pyreduct.index_add(x, ids, np.full(4, np.iinfo(dtype).max, dtype))
 
 
+def test_norms_of_segments_and_groups():
+    x, ids = np.array([3.0, 4.0, -2.0, 5.0, 12.0]), np.array([0, 0, 1, 2, 2])
+    parts = [x[ids == group] for group in range(3)]
+    for name in ("rms", "norm", "ptp"):
+        expected = np.array([getattr(pyreduct, name)(part) for part in parts])
+        same(getattr(pyreduct, f"segment_{name}")(x, [0, 2, 3, 5]), expected)
+        same(getattr(pyreduct, f"group_{name}")(x, ids, 3), expected)
+        same(getattr(pyreduct.group_by(ids), name)(x), expected)
+
+
 def test_average():
     x = np.arange(12.0).reshape(3, 4)
     weights = np.array([1.0, 2.0, 3.0, 4.0])
@@ -319,6 +334,50 @@ def test_signatures():
         assert [each for each in ours if ours[each].kind == inspect.Parameter.POSITIONAL_OR_KEYWORD][1:] == shared, name
         for each in ("axis", "ddof"):
             assert each not in shared or ours[each].default == theirs[each].default
+
+
+PUBLIC = [each for each in (getattr(pyreduct, name) for name in pyreduct.__all__) if callable(each) and not isinstance(each, type)]
+
+
+@pytest.mark.parametrize("function", PUBLIC, ids=lambda each: each.__name__)
+def test_functions_have_names(function):
+    """By which they are pickled, as multiprocessing does, and signatures that say what they take."""
+    assert pickle.loads(pickle.dumps(function)) is function and getattr(pyreduct, function.__name__) is function
+    assert function.__doc__ and all(each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL) for each in inspect.signature(function).parameters.values())
+    general = pyreduct._functions.FUNCTIONS.get(function.__name__, function)
+    assert [str(each) for each in inspect.signature(general).parameters.values()] == [str(each) for each in inspect.signature(function).parameters.values()]
+
+
+def stubs(module):
+    """Of each function of a module's stub its parameters: name, kind and default, which classes have for several of them."""
+    tree = ast.parse(pathlib.Path(module.__file__).with_suffix(".pyi").read_text())
+    classes = {each.name: each.body[0].args for each in tree.body if isinstance(each, ast.ClassDef) and isinstance(each.body[0], ast.FunctionDef)}
+    found = {each.name: each.args for each in tree.body if isinstance(each, ast.FunctionDef)}
+    found |= {each.target.id: classes[each.annotation.id] for each in tree.body if isinstance(each, ast.AnnAssign) and each.annotation.id in classes}
+    for name, arguments in found.items():
+        plain = [(each.arg, "POSITIONAL_OR_KEYWORD") for each in arguments.args if each.arg != "self"]
+        defaults = [None] * (len(plain) - len(arguments.defaults)) + arguments.defaults + arguments.kw_defaults
+        rows = plain + [(each.arg, "KEYWORD_ONLY") for each in arguments.kwonlyargs]
+        rest = [(arguments.kwarg.arg, "VAR_KEYWORD", None)] if arguments.kwarg else []
+        found[name] = [(*row, default and ast.unparse(default)) for row, default in zip(rows, defaults)] + rest
+    return found
+
+
+@pytest.mark.parametrize("module", [pyreduct, pyreduct.arrow])
+def test_stubs(module):
+    found = stubs(module)
+    public = [name for name in module.__all__ if callable(getattr(module, name)) and not isinstance(getattr(module, name), type)]
+    assert set(public) - {"group_by"} == found.keys() - {"group_by"}
+    for name, parameters in found.items():
+        signature = inspect.signature(getattr(module, name)).parameters.values()
+        assert parameters == [(each.name, each.kind.name, None if each.default is each.empty else repr(each.default)) for each in signature], name
+
+
+def test_functions_are_mapped_by_processes():
+    arrays = [np.arange(4.0), np.array([1.0, np.nan])]
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        assert pool.map(pyreduct.nansum, arrays) == [6.0, 1.0]
+        assert pool.starmap(pyreduct.reduce, [(arrays[0], "norm1")]) == [6.0] and pool.starmap(pyreduct.segment_max, [(arrays[0], [0, 4])])[0].tolist() == [3.0]
 
 
 def test_everything_that_the_library_has():

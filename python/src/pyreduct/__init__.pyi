@@ -1,6 +1,5 @@
 """Exact reductions of arrays."""
 
-from collections.abc import Iterable
 from typing import Any, Literal, Protocol, SupportsIndex
 
 from ._accumulator import Accumulator as Accumulator
@@ -43,9 +42,19 @@ class _Spread(Protocol):
 
 class _Extreme(Protocol):
     def __call__(
-        self, x: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, dtype: Any = None, where: Any = None,
-        nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,
+        self, x: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = None, nan: _Nan = "propagate",
+        mode: _Mode = "exact", check: bool = True,
     ) -> Any: ...  # fmt: skip
+
+class _Index(Protocol):
+    def __call__(
+        self, x: Any, axis: _Axis = None, out: Any = None, *, keepdims: bool = False, where: Any = None, nan: _Nan = "propagate", check: bool = True
+    ) -> Any: ...
+
+class _Truth(Protocol):
+    def __call__(
+        self, x: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = None, nan: _Nan = "propagate", check: bool = True
+    ) -> Any: ...
 
 class _NumericWithoutNan(Protocol):
     def __call__(
@@ -62,6 +71,11 @@ class _SpreadWithoutNan(Protocol):
 class _ExtremeWithoutNan(Protocol):
     def __call__(
         self, x: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, where: Any = None, check: bool = True
+    ) -> Any: ...
+
+class _IndexWithoutNan(Protocol):
+    def __call__(
+        self, x: Any, axis: _Axis = None, out: Any = None, *, keepdims: bool = False, where: Any = None, check: bool = True
     ) -> Any: ...
 
 class _Segment(Protocol):
@@ -85,12 +99,10 @@ var: _Spread
 std: _Spread
 min: _Extreme
 max: _Extreme
-ptp: _Extreme
-argmin: _Extreme
-argmax: _Extreme
-any: _Extreme
-all: _Extreme
-count_nonzero: _Extreme
+argmin: _Index
+argmax: _Index
+any: _Truth
+all: _Truth
 nansum: _NumericWithoutNan
 nanprod: _NumericWithoutNan
 nanmean: _NumericWithoutNan
@@ -98,15 +110,18 @@ nanvar: _SpreadWithoutNan
 nanstd: _SpreadWithoutNan
 nanmin: _ExtremeWithoutNan
 nanmax: _ExtremeWithoutNan
-nanargmin: _ExtremeWithoutNan
-nanargmax: _ExtremeWithoutNan
+nanargmin: _IndexWithoutNan
+nanargmax: _IndexWithoutNan
 segment_sum: _Segment
 segment_prod: _Segment
 segment_mean: _Segment
 segment_var: _Segment
 segment_std: _Segment
+segment_rms: _Segment
+segment_norm: _Segment
 segment_min: _Segment
 segment_max: _Segment
+segment_ptp: _Segment
 segment_argmin: _Segment
 segment_argmax: _Segment
 segment_any: _Segment
@@ -117,8 +132,11 @@ group_prod: _Group
 group_mean: _Group
 group_var: _Group
 group_std: _Group
+group_rms: _Group
+group_norm: _Group
 group_min: _Group
 group_max: _Group
+group_ptp: _Group
 group_argmin: _Group
 group_argmax: _Group
 group_any: _Group
@@ -129,7 +147,14 @@ def group_reduce(
     x: Any, op: str, ids: Any, n: SupportsIndex, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
     nan: _Nan = "propagate", ddof: Literal[0, 1] = 0, check: bool = True,
 ) -> Any: ...  # fmt: skip
-def index_add(x: Any, ids: Any, values: Any, *, check: bool = ...) -> Any: ...
+def index_add(x: Any, ids: Any, values: Any, *, check: bool = True) -> Any: ...
+def ptp(
+    x: Any, axis: _Axis = None, out: Any = None, keepdims: bool = False, *, dtype: Any = None, where: Any = None, nan: _Nan = "propagate",
+    mode: _Mode = "exact", check: bool = True,
+) -> Any: ...  # fmt: skip
+def count_nonzero(
+    x: Any, axis: _Axis = None, *, keepdims: bool = False, out: Any = None, where: Any = None, nan: _Nan = "propagate", check: bool = True
+) -> Any: ...
 def norm(
     x: Any, ord: float | None = 2, axis: _Axis = None, keepdims: bool = False, *, dtype: Any = None, out: Any = None, where: Any = None,
     nan: _Nan = "propagate", mode: _Mode = "exact", check: bool = True,
@@ -149,8 +174,8 @@ def count(x: Any, axis: _Axis = None, *, keepdims: bool = False, out: Any = None
 def minmax(
     x: Any, axis: _Axis = None, *, keepdims: bool = False, where: Any = None, nan: _Nan = "propagate", check: bool = True
 ) -> tuple[Any, Any]: ...
-def several(
-    x: Any, ops: Iterable[str], axis: _Axis = None, *, keepdims: bool = False, where: Any = None, nan: _Nan = "propagate",
+def several(  # a string goes through as several, and is none
+    x: Any, ops: list[str] | tuple[str, ...], axis: _Axis = None, *, keepdims: bool = False, where: Any = None, nan: _Nan = "propagate",
     mode: _Mode = "exact", ddof: Literal[0, 1] = 0, check: bool = True,
 ) -> tuple[Any, ...]: ...  # fmt: skip
 def reduce(

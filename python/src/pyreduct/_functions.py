@@ -258,11 +258,12 @@ def _results(call: Prepared, ops: tuple[str, ...], x: Any, check: bool) -> list[
         _run(call.plan, call.inputs, tuple([view for _, view in made]), x, call.kind, call.fallible, check)
     if call.formed == call.types:
         return made
-    return [pair if formed == stored else _narrowed(call, *pair, op, stored, x, check) for pair, op, formed, stored in zip(made, ops, call.formed, call.types)]
+    return [pair if formed == stored else _narrowed(call, pair, op, stored, x, check) for pair, op, formed, stored in zip(made, ops, call.formed, call.types)]
 
 
-def _narrowed(call: Prepared, array: Any, view: Any, op: str, stored: str, x: Any, check: bool) -> tuple[Any, Any]:
+def _narrowed(call: Prepared, made: tuple[Any, Any], op: str, stored: str, x: Any, check: bool) -> tuple[Any, Any]:
     """Integers that must fit a narrower type."""
+    array, view = made
     if view.device >= 0:
         narrow, fits = call.kind.narrowed(array, stored, check)
         if not fits:
@@ -340,8 +341,36 @@ def _spread(op: str, act: Any) -> Any:
 
 
 def _extreme(op: str, act: Any) -> Any:
+    def function(x, axis=None, out=None, keepdims=False, *, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
+        return act(x, (op,), axis=axis, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check)
+
+    return function
+
+
+def _truth(op: str, act: Any) -> Any:
+    def function(x, axis=None, out=None, keepdims=False, *, where=None, nan="propagate", check=True):  # type: ignore[no-untyped-def]
+        return act(x, (op,), axis=axis, out=out, keepdims=keepdims, where=where, nan=nan, check=check)
+
+    return function
+
+
+def _range(act: Any) -> Any:
     def function(x, axis=None, out=None, keepdims=False, *, dtype=None, where=None, nan="propagate", mode="exact", check=True):  # type: ignore[no-untyped-def]
-        return act(x, (op,), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check)
+        return act(x, ("ptp",), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, check=check)
+
+    return function
+
+
+def _index(op: str, act: Any) -> Any:
+    def function(x, axis=None, out=None, *, keepdims=False, where=None, nan="propagate", check=True):  # type: ignore[no-untyped-def]
+        return act(x, (op,), axis=axis, out=out, keepdims=keepdims, where=where, nan=nan, check=check)
+
+    return function
+
+
+def _count_nonzero(act: Any) -> Any:
+    def function(x, axis=None, *, keepdims=False, out=None, where=None, nan="propagate", check=True):  # type: ignore[no-untyped-def]
+        return act(x, ("count_nonzero",), axis=axis, out=out, keepdims=keepdims, where=where, nan=nan, check=check)
 
     return function
 
@@ -419,8 +448,6 @@ def by_name(
     return _reduced(x, ops, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, mode=mode, flags=_flags_of(ddof), check=check)
 
 
-by_name.__name__ = by_name.__qualname__ = "reduce"
-
 
 def several(
     x: Any, ops: Any, axis: Any = None, *, keepdims: bool = False, where: Any = None, nan: str = "propagate", mode: str = "exact",
@@ -435,14 +462,31 @@ def several(
 # ------------------------------------------------------------------------------------------------------------------------------
 
 
-def _without_nan(name: str) -> Any:
-    def function(x, *arguments, **keywords):  # type: ignore[no-untyped-def]
-        if "nan" in keywords:
-            raise TypeError(f"nan{name}() leaves NaN out: nan= is for {name}()")
-        return FUNCTIONS[name](x, *arguments, nan="ignore", **keywords)
+def _numeric_without_nan(name: str) -> Any:
+    def function(x, axis=None, dtype=None, out=None, keepdims=False, *, where=None, mode="exact", check=True):  # type: ignore[no-untyped-def]
+        return FUNCTIONS[name](x, axis, dtype, out, keepdims, where=where, nan="ignore", mode=mode, check=check)
 
-    function.__name__ = function.__qualname__ = f"nan{name}"
-    function.__doc__ = f"{name}() of the elements that are not NaN."
+    return function
+
+
+def _spread_without_nan(name: str) -> Any:
+    def function(x, axis=None, dtype=None, out=None, ddof=0, keepdims=False, *, correction=None, where=None, mode="exact", check=True):  # type: ignore[no-untyped-def]
+        return FUNCTIONS[name](x, axis, dtype, out, ddof, keepdims, correction=correction, where=where, nan="ignore", mode=mode, check=check)
+
+    return function
+
+
+def _extreme_without_nan(name: str) -> Any:
+    def function(x, axis=None, out=None, keepdims=False, *, where=None, check=True):  # type: ignore[no-untyped-def]
+        return FUNCTIONS[name](x, axis, out, keepdims, where=where, nan="ignore", check=check)
+
+    return function
+
+
+def _index_without_nan(name: str) -> Any:
+    def function(x, axis=None, out=None, *, keepdims=False, where=None, check=True):  # type: ignore[no-untyped-def]
+        return FUNCTIONS[name](x, axis, out, keepdims=keepdims, where=where, nan="ignore", check=check)
+
     return function
 
 
@@ -535,11 +579,12 @@ def segment_reduce(
 
 
 def _segment(op: str) -> Any:
-    def function(x, offsets=None, **keywords):  # type: ignore[no-untyped-def]
-        return segment_reduce(x, op, offsets, **keywords)
+    def function(  # type: ignore[no-untyped-def]
+        x, offsets=None, *, begins=None, ends=None, length=None, dtype=None, where=None, nan="propagate", mode="exact", ddof=0, check=True
+    ):
+        return segment_reduce(x, op, offsets, begins=begins, ends=ends, length=length, dtype=dtype, where=where, nan=nan, mode=mode, ddof=ddof,
+                              check=check)  # fmt: skip
 
-    function.__name__ = function.__qualname__ = f"segment_{op}"
-    function.__doc__ = f"segment_reduce() with the operator {op!r}."
     return function
 
 
@@ -600,18 +645,19 @@ def _like(x: Any, initial: Any) -> Any:
     return initial if initial is not None and isinstance(x, (list, tuple, memoryview)) else x
 
 
-def group_several(x: Any, ops: Any, ids: Any, n: Any, *, check: bool = True, **options: Any) -> tuple[Any, ...]:
+def group_several(
+    x: Any, ops: Any, ids: Any, n: Any, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None,
+    nan: str = "propagate", ddof: Any = 0, check: bool = True,
+) -> tuple[Any, ...]:  # fmt: skip
     """Several reductions of each group in one call: a tuple of results, in the order of the operators' names."""
-    call = _prepared_groups(x, ops, ids, n, **options)
-    return tuple(_finished(call, _results(call, _operators(ops), _like(x, options.get("initial")), check)))
+    call = _prepared_groups(x, ops, ids, n, initial=initial, skip=skip, dtype=dtype, where=where, nan=nan, ddof=ddof)
+    return tuple(_finished(call, _results(call, _operators(ops), _like(x, initial), check)))
 
 
 def _group(op: str) -> Any:
-    def function(x, ids, n, **keywords):  # type: ignore[no-untyped-def]
-        return group_reduce(x, op, ids, n, **keywords)
+    def function(x, ids, n, *, initial=None, skip=False, dtype=None, where=None, nan="propagate", ddof=0, check=True):  # type: ignore[no-untyped-def]
+        return group_reduce(x, op, ids, n, initial=initial, skip=skip, dtype=dtype, where=where, nan=nan, ddof=ddof, check=check)
 
-    function.__name__ = function.__qualname__ = f"group_{op}"
-    function.__doc__ = f"group_reduce() with the operator {op!r}."
     return function
 
 
@@ -631,9 +677,18 @@ def _index_add(act: Any) -> Any:
     return function
 
 
+def _named(functions: dict[str, Any], text: str | None = None) -> dict[str, Any]:
+    """The functions with these names, by which messages speak of them and they are pickled."""
+    for name, function in functions.items():
+        function.__name__ = function.__qualname__ = name
+        function.__module__ = "pyreduct"
+        function.__doc__ = text
+    return functions
+
+
 def _functions(act: Any) -> dict[str, Any]:
     """By the names that they have in the package, which are those of Python's own functions."""
-    functions = {
+    return _named({
         "sum": _numeric("sum", act),
         "prod": _numeric("product", act),
         "mean": _numeric("mean", act),
@@ -643,25 +698,33 @@ def _functions(act: Any) -> dict[str, Any]:
         "std": _spread("std", act),
         "min": _extreme("min", act),
         "max": _extreme("max", act),
-        "ptp": _extreme("ptp", act),
-        "argmin": _extreme("argmin", act),
-        "argmax": _extreme("argmax", act),
-        "any": _extreme("any", act),
-        "all": _extreme("all", act),
-        "count_nonzero": _extreme("count_nonzero", act),
+        "ptp": _range(act),
+        "argmin": _index("argmin", act),
+        "argmax": _index("argmax", act),
+        "any": _truth("any", act),
+        "all": _truth("all", act),
+        "count_nonzero": _count_nonzero(act),
         "norm": _norm(act),
         "dot": _dot(act),
-    }
-    for name, function in functions.items():
-        function.__name__ = function.__qualname__ = name
-    return functions
+    })  # fmt: skip
 
+
+GROUPED = ("sum", "prod", "mean", "var", "std", "rms", "norm", "min", "max", "ptp", "argmin", "argmax", "any", "all", "count_nonzero")
 
 FUNCTIONS = _functions(_reduced)
-FUNCTIONS |= {f"nan{name}": _without_nan(name) for name in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax")}
-FUNCTIONS |= {f"segment_{op}": _segment(op) for op in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero")}
-FUNCTIONS |= {f"group_{op}": _group(op) for op in ("sum", "prod", "mean", "var", "std", "min", "max", "argmin", "argmax", "any", "all", "count_nonzero")}
-FUNCTIONS["index_add"] = _index_add(lambda *arguments, **options: group_several(*arguments, **options)[0])
+for _names, _make in (
+    (("sum", "prod", "mean"), _numeric_without_nan),
+    (("var", "std"), _spread_without_nan),
+    (("min", "max"), _extreme_without_nan),
+    (("argmin", "argmax"), _index_without_nan),
+):
+    for _name in _names:
+        FUNCTIONS |= _named({f"nan{_name}": _make(_name)}, f"{_name}() of the elements that are not NaN.")
+for _name in GROUPED:
+    FUNCTIONS |= _named({f"segment_{_name}": _segment(_name)}, f"segment_reduce() with the operator {_name!r}.")
+    FUNCTIONS |= _named({f"group_{_name}": _group(_name)}, f"group_reduce() with the operator {_name!r}.")
+FUNCTIONS |= _named({"index_add": _index_add(lambda *arguments, **options: group_several(*arguments, **options)[0])})
+_named({"reduce": by_name}, by_name.__doc__)
 
 
 # ------------------------------------------------------------------------------------------------------------------------------

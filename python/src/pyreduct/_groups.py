@@ -10,8 +10,8 @@ from ._kinds import kind_of
 
 
 def _method(op: str) -> Any:
-    def method(self, x, **options):  # type: ignore[no-untyped-def]
-        return group_reduce(x, op, self.ids, len(self), **options)
+    def method(self, x, *, initial=None, skip=False, dtype=None, where=None, nan="propagate", ddof=0, check=True):  # type: ignore[no-untyped-def]
+        return group_reduce(x, op, self.ids, len(self), initial=initial, skip=skip, dtype=dtype, where=where, nan=nan, ddof=ddof, check=check)
 
     method.__name__ = op
     method.__qualname__ = f"Groups.{op}"
@@ -34,17 +34,23 @@ class Groups:
     def __repr__(self) -> str:
         return f"<{self._count} groups of {len(self.ids)} elements>"
 
-    def several(self, x: Any, ops: Any, **options: Any) -> tuple[Any, ...]:
+    def several(
+        self, x: Any, ops: Any, *, initial: Any = None, skip: bool = False, dtype: Any = None, where: Any = None, nan: str = "propagate",
+        ddof: Any = 0, check: bool = True,
+    ) -> tuple[Any, ...]:  # fmt: skip
         """Several reductions of each group in one call: a tuple of results, in the order of the operators' names."""
-        return group_several(x, ops, self.ids, self._count, **options)
+        return group_several(x, ops, self.ids, self._count, initial=initial, skip=skip, dtype=dtype, where=where, nan=nan, ddof=ddof, check=check)
 
     sum = _method("sum")
     prod = _method("prod")
     mean = _method("mean")
     var = _method("var")
     std = _method("std")
+    rms = _method("rms")
+    norm = _method("norm")
     min = _method("min")
     max = _method("max")
+    ptp = _method("ptp")
     argmin = _method("argmin")
     argmax = _method("argmax")
     any = _method("any")

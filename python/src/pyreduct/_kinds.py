@@ -321,7 +321,7 @@ class DLPack(Kind):
         return self.host.dtype(kind)
 
     def widest(self, x: Any) -> int:
-        namespace = x.__array_namespace__() if hasattr(x, "__array_namespace__") else None
+        namespace: Any = x.__array_namespace__() if hasattr(x, "__array_namespace__") else None
         if not hasattr(namespace, "__array_namespace_info__"):
             return 8
         return 8 if _has_64_bits(namespace, str(namespace.__array_namespace_info__().default_dtypes()["integral"])) else 4

@@ -13,6 +13,11 @@ pyreduct.std(x, correction=1)
 pyreduct.norm(x, math.inf)
 least, greatest = pyreduct.minmax(x, axis=1)
 pyreduct.several(x, ["sum", "max"])
+pyreduct.several(x, "sum")  # type: ignore[arg-type]  # pyright: ignore
+pyreduct.argmin(x, 0, None, keepdims=True)
+pyreduct.argmin(x, 0, None, True)  # type: ignore[call-arg]  # pyright: ignore
+pyreduct.count_nonzero(x, 0, keepdims=True, out=None)
+pyreduct.any(x, 0, None, True)
 pyreduct.segment_sum(x[0], np.array([0, 4]))
 pyreduct.nanmean(x, 0)
 total: Accumulator = Accumulator("sum", "f64").add(x) + Accumulator("sum")
