@@ -272,7 +272,7 @@ enum kind { NO_ARRAY, ARRAY, UNKNOWN };
 
 static bool read_tensor(const struct again *again, PyObject *object, struct view *view) {
     struct dlpack_tensor tensor;
-    return again->exchange->view(object, &tensor) == 0 && view_of_tensor(&tensor, view);
+    return again->exchange->view(object, &tensor) == 0 && view_of_tensor(&tensor, "x", view);
 }
 
 /* Without an exception; what other arrays there are, and those that cannot be read, are for the general functions. */

@@ -91,8 +91,8 @@ PyObject *cuda_number_keys(PyObject *module, PyObject *arguments);
 
 /* dlpack.c */
 struct dlpack_tensor;
-bool view_of_tensor(const struct dlpack_tensor *tensor, struct view *view);
-bool view_of_capsule(PyObject *capsule, struct view *view);
+bool view_of_tensor(const struct dlpack_tensor *tensor, const char *name, struct view *view);
+bool view_of_capsule(PyObject *capsule, const char *name, struct view *view);
 void view_release_managed(struct view *view);
 
 /* module.c */

@@ -353,9 +353,13 @@ static PyObject *make_numbers(PyObject *type, PyObject *arguments) {
     return self ? finished(self, view_of_numbers(sequence, name, &self->view)) : NULL;
 }
 
-static PyObject *make_capsule(PyObject *type, PyObject *capsule) {
+static PyObject *make_capsule(PyObject *type, PyObject *arguments) {
+    PyObject *capsule;
+    const char *name;
+    if (!PyArg_ParseTuple(arguments, "Os", &capsule, &name))
+        return NULL;
     struct view_object *self = new_view((PyTypeObject *)type);
-    return self ? finished(self, view_of_capsule(capsule, &self->view)) : NULL;
+    return self ? finished(self, view_of_capsule(capsule, name, &self->view)) : NULL;
 }
 
 /* Reads a tuple of integers; returns how many there are, or -1 with an exception. */
@@ -652,7 +656,7 @@ static PyMethodDef methods[] = {
      "buffer(object, writable=False, name='x'): through the buffer protocol"},
     {"numbers", make_numbers, METH_VARARGS | METH_CLASS,
      "numbers(sequence, name): a copy of a list or tuple of numbers"},
-    {"capsule", make_capsule, METH_O | METH_CLASS, "capsule(capsule): what __dlpack__() returned"},
+    {"capsule", make_capsule, METH_VARARGS | METH_CLASS, "capsule(capsule, name): what __dlpack__() returned"},
     {"pointer", make_pointer, METH_VARARGS | METH_CLASS,
      "pointer(address, type, shape, strides, readonly, device, owner)"},
     {"repeat", make_repeat, METH_VARARGS | METH_CLASS, "repeat(view, shape, strides): the same memory with other axes"},

@@ -137,3 +137,17 @@ def test_groups_of_frames():
         theirs = frame.groupby("key")["x"].sum()
         names, sums = ra.group_by(frame["key"], frame["x"], sort=True)
         assert names.tolist() == theirs.index.tolist() and sums.tolist() == theirs.tolist()
+
+
+def test_operators_that_do_not_fit():
+    column = pa.array([1.0, None])
+    for call, error, words in (
+        (lambda: pyreduct.arrow.reduce(column, "dot"), TypeError, "op: dot reads pairs"),
+        (lambda: pyreduct.arrow.accumulate(pyreduct.Accumulator("dot"), column), TypeError, "op: dot reads pairs"),
+        (lambda: pyreduct.arrow.accumulate(pyreduct.Accumulator("sum"), column, "mean"), ValueError, "op: 'mean'; expected 'sum'"),
+        (lambda: pyreduct.arrow.accumulate(pyreduct.Accumulator("sum"), column, nan="ignore"), TypeError, "nan: for a new accumulator"),
+    ):
+        with pytest.raises(error, match=f"^{words}"):
+            call()
+    state = pyreduct.Accumulator("norm2")
+    assert pyreduct.arrow.accumulate(pyreduct.arrow.accumulate(state, column), column, "norm") is state and state.count == 2

@@ -249,9 +249,10 @@ def test_groups_outside():
     with pytest.raises(ValueError, match="expected one of the 2 groups"):
         pyreduct.group_sum(x, np.array([0, 5, 1]), 2)
     assert pyreduct.group_sum(x, np.array([0, 5, 1]), 2, skip=True).tolist() == [0.0, 2.0]
-    for ids in (np.array([0.0, 1.0, 0.0]), np.array([0, 1]), np.array([[0, 1, 0]])):
-        with pytest.raises(TypeError, match="ids"):
+    for ids, error in ((np.array([0.0, 1.0, 0.0]), TypeError), (np.array([0, 1]), ValueError), (np.array([[0, 1, 0]]), ValueError)):
+        with pytest.raises(error, match="^ids: "):
             pyreduct.group_sum(x, ids, 2)
+    assert pyreduct.group_sum(np.zeros((3, 0)), np.array([0, 5, 1]), 2, skip=True).shape == (2, 0)
     with pytest.raises(ValueError, match="n: -1"):
         pyreduct.group_sum(x, np.array([0, 1, 0]), -1)
     with pytest.raises(pyreduct.EmptyError):

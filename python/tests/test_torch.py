@@ -58,6 +58,30 @@ def test_refused():
     assert pyreduct.sum(torch.tensor([1 + 2j, 3 - 4j]).conj().imag) == 2
 
 
+def test_what_is_wrong_is_said_as_pytorch_calls_it():
+    x, index = torch.ones(3), torch.tensor([0, 1, 1])
+    with torch._subclasses.FakeTensorMode():
+        fake = torch.ones(3)
+    for call, error, words in (
+        (lambda: pyreduct.sum(fake), TypeError, "x: a FakeTensor, which has no elements"),
+        (lambda: rt.sum(x, 3), IndexError, "dim: 3 is out of bounds"),
+        (lambda: rt.sum(x, 1.5), TypeError, "dim: 1.5; expected an integer"),
+        (lambda: rt.sum(x.to_sparse()), TypeError, "input: a tensor of"),
+        (lambda: rt.segment_sum(x, index.float()), TypeError, "offsets: f32"),
+        (lambda: rt.segment_sum(x, index + 4), ValueError, "offsets: number 0"),
+        (lambda: rt.segment_sum(x[None], index), ValueError, "input: shape"),
+        (lambda: rt.index_add(x, index, x[:2]), ValueError, r"index: shape \(3,\); expected \(2,\)"),
+        (lambda: rt.index_add(x, index, x.double()), ValueError, "source: f64 .* as input has"),
+        (lambda: rt.index_add(x, index + 5, x), ValueError, "index: number 0 is 5"),
+        (lambda: rt.scatter_add(x, 0, index + 5, x), ValueError, "index: number 0 is 5"),
+        (lambda: rt.scatter_add(x, 0, index, x.double()), ValueError, "src: f64"),
+        (lambda: rt.scatter_add(x, 4, index, x), IndexError, "dim: 4"),
+        (lambda: rt.segment_reduce(x, "sum", lengths=x), ValueError, "lengths: torch.float32"),
+    ):
+        with pytest.raises(error, match=f"^{words}"):
+            call()
+
+
 CALLS = {
     "sum": (rt.sum, torch.sum),
     "sumsq": (rt.sumsq, lambda x, dim=None: (x * x).sum(dim)),

@@ -568,16 +568,26 @@ static unsigned cut(struct rd_job *job) {
     return threads < job->units ? threads : (unsigned)job->units;
 }
 
+/* A bound as it was given, which is negative only in a signed type: its sign, and what follows. */
+static const char *sign_of(const struct rd_job *job, uint64_t *bound) {
+    const bool is_negative = job->many->segments.index != REDUCT_U64 && *bound >> 63;
+    *bound = is_negative ? 0 - *bound : *bound;
+    return is_negative ? "-" : "";
+}
+
 /* The first segment that is none, in `error`. */
 static reduct_status check_bounds(const struct rd_job *job, reduct_error *error) {
     const struct rd_many *many = job->many;
     for (uint64_t r = 0; r < many->layout.results; r++) {
         uint64_t begin = segment_begin(job, r), end = segment_end(job, r);
-        if (begin > end || end > many->segments.elements)
+        if (begin > end || end > many->segments.elements) {
+            const char *begin_sign = sign_of(job, &begin), *end_sign = sign_of(job, &end);
             return rd_fail_at(
                 error, REDUCT_ERROR_ARGUMENT, r,
-                "segments: number %llu is from element %lld to %lld; expected one within the array's %llu",
-                (unsigned long long)r, (long long)begin, (long long)end, (unsigned long long)many->segments.elements);
+                "segments: number %llu is from element %s%llu to %s%llu; expected one within the array's %llu",
+                (unsigned long long)r, begin_sign, (unsigned long long)begin, end_sign, (unsigned long long)end,
+                (unsigned long long)many->segments.elements);
+        }
     }
     return REDUCT_OK;
 }

@@ -427,6 +427,8 @@ _ALIASES = {"prod": "product", "norm": "norm2"}
 
 
 def _operator(op: str, name: str) -> str:
+    if not isinstance(op, str):
+        raise TypeError(f"{name}: {op!r}; expected the name of a reduction")
     op = _ALIASES.get(op, op)
     if _INPUTS.get(op) != 1 or op == "minmax":
         raise ValueError(f"{name}: {op!r}; expected the name of a reduction of one array, with one result")
@@ -436,6 +438,8 @@ def _operator(op: str, name: str) -> str:
 def _operators(ops: Any) -> tuple[str, ...]:
     if isinstance(ops, str):
         raise TypeError(f"ops: {ops!r}; expected several names, as [{ops!r}]")
+    if not hasattr(ops, "__iter__"):
+        raise TypeError(f"ops: {ops!r}; expected several names, as ['sum', 'max']")
     return tuple(_operator(op, "ops") for op in ops)
 
 
@@ -614,8 +618,10 @@ def _prepared_groups(
         raise ValueError(f"n: {groups}; expected how many groups there are")
     if not view.shape:
         raise ValueError("x: a number; expected an array of one axis or more")
-    if index.type not in ("u8", "u16", "u32", "u64", "i32", "i64") or index.shape != view.shape[:1]:
-        raise TypeError(f"ids: {index.type} with shape {index.shape}; expected {view.shape[:1]} of u8 to u64, i32 or i64")
+    if index.type not in ("u8", "u16", "u32", "u64", "i32", "i64"):
+        raise TypeError(f"ids: elements of {index.type}; expected u8 to u64, i32 or i64")
+    if index.shape != view.shape[:1]:
+        raise ValueError(f"ids: shape {index.shape}; expected {view.shape[:1]}, one for each element or row")
     shape = (groups, *view.shape[1:])
     inputs, given = [view, index], ["x", "ids"]
     if where is not None:
@@ -651,6 +657,8 @@ def group_several(
 ) -> tuple[Any, ...]:  # fmt: skip
     """Several reductions of each group in one call: a tuple of results, in the order of the operators' names."""
     call = _prepared_groups(x, ops, ids, n, initial=initial, skip=skip, dtype=dtype, where=where, nan=nan, ddof=ddof)
+    if call.plan is None:
+        group_reduce(ids, "count", ids, n, skip=skip, check=check)  # rows are empty: what is left to look at is whether there are such groups
     return tuple(_finished(call, _results(call, _operators(ops), _like(x, initial), check)))
 
 

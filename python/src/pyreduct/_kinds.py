@@ -102,6 +102,7 @@ class NumPy(Kind):
         self.numpy = numpy
         self.ndarray = numpy.ndarray
         self.types = {short: numpy.dtype(long) for short, long in LONG.items() if short != "bf16"}
+        self.read = frozenset(self.types.values())
         _core.use_numpy(numpy.ndarray, {short: dtype.type for short, dtype in self.types.items()})
 
     def dtype(self, kind: str) -> Any:
@@ -112,7 +113,7 @@ class NumPy(Kind):
         return self.types[kind]
 
     def _look(self, x: Any, writable: bool, name: str) -> Any:
-        if type(x) is self.ndarray and x.dtype.kind not in "VmM":
+        if type(x) is self.ndarray and x.dtype in self.read:
             return View.buffer(x, writable, name)
         x = self.numpy.asanyarray(x)
         if isinstance(x, self.numpy.ma.MaskedArray):
@@ -124,6 +125,9 @@ class NumPy(Kind):
             return _of_interface(bits.__array_interface__, -1, bits, name, "bf16")
         if x.dtype.kind in "mM":
             raise TypeError(f"{name}: elements of {x.dtype}; expected numbers, such as x.view('int64') of them")
+        if x.dtype not in self.read:
+            swapped = "" if x.dtype.isnative else ", which are byte-swapped"
+            raise TypeError(f"{name}: elements of {x.dtype}{swapped}; expected real floats of 16 to 64 bits, integers or bool, in the machine's byte order")
         return View.buffer(x, writable, name)
 
     def view(self, x: Any, name: str) -> Any:
@@ -175,6 +179,8 @@ class Torch(Kind):
         place = x.device
         if place.type not in ("cpu", "cuda"):
             raise TypeError(f"{name}: a tensor on '{place}'; expected a CPU or a CUDA device")
+        if type(x) is not self.torch.Tensor and x.untyped_storage().device != place:
+            raise TypeError(f"{name}: a {type(x).__name__}, which has no elements on '{place}'; expected a tensor with memory")
         if x.is_neg():
             x = x.resolve_neg()
         return View.pointer(x.data_ptr(), kind, tuple(x.shape), x.stride(), False, -1 if place.type == "cpu" else place.index, x)
@@ -343,18 +349,24 @@ class DLPack(Kind):
             raise TypeError(f"{name}: a {type(x).__name__}, which has no elements; expected an array, as outside of what JAX compiles") from None
         if device not in _ON_HOST + _ON_CUDA:
             raise TypeError(f"{name}: memory of DLPack's device type {int(device)}; expected a CPU's or a CUDA device's")
+        try:
+            return self._view(x, device, name)
+        except RuntimeError as error:  # such as JAX's for types that DLPack has not
+            raise TypeError(f"{name}: elements of {getattr(x, 'dtype', 'a type')} that DLPack does not give: {error}") from error
+
+    def _view(self, x: Any, device: int, name: str) -> Any:
         if device in _ON_HOST:
-            return View.capsule(self._capsule(x, None, max_version=_DLPACK))
+            return View.capsule(self._capsule(x, None, max_version=_DLPACK), name)
         if not hasattr(x, "block_until_ready"):  # in host memory the data are there when the call returns
-            return View.capsule(x.__dlpack__(max_version=_DLPACK, dl_device=(1, 0)))
+            return View.capsule(x.__dlpack__(max_version=_DLPACK, dl_device=(1, 0)), name)
         self.synchronize(x)
-        return View.capsule(self._capsule(x, 1, max_version=_DLPACK))  # the legacy default stream
+        return View.capsule(self._capsule(x, 1, max_version=_DLPACK), name)  # the legacy default stream
 
     def writable(self, x: Any, name: str) -> Any:
         """Only DLPack from version 1.0 on tells what may be written."""
         if x.__dlpack_device__()[0] not in _ON_HOST:
             raise TypeError(f"{name}: a {type(x).__name__} that is not in host memory; expected a CuPy array or a tensor of PyTorch there")
-        view = View.capsule(self._capsule(x, None, max_version=_DLPACK, copy=False))
+        view = View.capsule(self._capsule(x, None, max_version=_DLPACK, copy=False), name)
         if view.readonly:
             raise TypeError(f"{name}: a {type(x).__name__} of which DLPack does not say that it may be written")
         return view
@@ -499,6 +511,8 @@ def _is_buffer(x: Any) -> bool:
 
 
 def _find(x: Any) -> str:
+    if isinstance(x, type):
+        raise _no_array(x)
     if _is(x, "numpy", "ndarray", "generic"):
         return "numpy"
     if _is(x, "torch", "Tensor"):
@@ -522,8 +536,12 @@ def _find(x: Any) -> str:
         return "buffer"
     if hasattr(x, "__iter__") and not isinstance(x, (str, dict)):
         return "numbers"
-    raise TypeError(f"found {type(x).__name__}; expected an array (of NumPy, PyTorch, CuPy, JAX, or with DLPack, the buffer protocol "
-                    "or an array interface) or numbers")
+    raise _no_array(x)
+
+
+def _no_array(x: Any) -> TypeError:
+    found = f"the class {x.__name__}" if isinstance(x, type) else type(x).__name__
+    return TypeError(f"found {found}; expected an array (of NumPy, PyTorch, CuPy, JAX, or with DLPack, the buffer protocol or an array interface) or numbers")
 
 
 def kind_of(x: Any) -> Any:
@@ -531,7 +549,7 @@ def kind_of(x: Any) -> Any:
     kind = _of_class.get(type(x))
     if kind is None:
         kind = kind_named(_find(x))
-        if not isinstance(x, type) and len(_of_class) < 256:
+        if len(_of_class) < 256:
             _of_class[type(x)] = kind
     return kind
 

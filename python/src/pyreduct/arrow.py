@@ -12,7 +12,7 @@ from typing import Any
 
 from . import _core
 from ._accumulator import Accumulator
-from ._functions import _ALIASES
+from ._functions import _ALIASES, _INPUTS
 from ._groups import number_keys
 from ._table import Table, host_kind, ids_of
 
@@ -31,11 +31,17 @@ def _chunks(x: Any) -> tuple[str, list[Any]]:
     raise TypeError(f"x: found {type(x).__name__}; expected a column with Arrow's C data interface (__arrow_c_array__ or __arrow_c_stream__)")
 
 
-def accumulate(state: Accumulator | None, x: Any, op: str = "sum", **options: Any) -> Accumulator:
-    """Adds a column to an accumulator, or to a new one for its type; options are the accumulator's."""
+def accumulate(state: Accumulator | None, x: Any, op: str | None = None, **options: Any) -> Accumulator:
+    """Adds a column to an accumulator, or to a new one for its type, of sums or of the operator that is named; options are the accumulator's."""
     kind, chunks = _chunks(x)
+    if state is not None and options:
+        raise TypeError(f"{', '.join(options)}: for a new accumulator; expected none for one that there is")
     if state is None:
-        state = Accumulator(op, kind, **options)
+        state = Accumulator("sum" if op is None else op, kind, **options)
+    elif op is not None and _ALIASES.get(op, op) != state.operator:
+        raise ValueError(f"op: {op!r}; expected {state.operator!r}, which the accumulator has")
+    if _INPUTS[state.operator] != 1:
+        raise TypeError(f"op: {state.operator} reads pairs of elements; expected a reduction of one column")
     for values, validity, first in chunks:
         if validity is None:
             state._state.add(values, None, None)

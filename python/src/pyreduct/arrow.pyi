@@ -9,7 +9,7 @@ class _Function(Protocol):
         mode: Literal["exact", "fast"] = "exact", ddof: Literal[0, 1] = 0,
     ) -> Any: ...  # fmt: skip
 
-def accumulate(state: Accumulator | None, x: Any, op: str = "sum", **options: Any) -> Accumulator: ...
+def accumulate(state: Accumulator | None, x: Any, op: str | None = None, **options: Any) -> Accumulator: ...
 def group_by(
     keys: Any, x: Any, op: str | Iterable[str] = "sum", *, sort: bool = False, dtype: Any = None,
     nan: Literal["propagate", "ignore", "error"] = "propagate", ddof: Literal[0, 1] = 0, check: bool = True,

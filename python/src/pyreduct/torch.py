@@ -32,6 +32,8 @@ _POPULATION = _functions.POPULATION
 
 def _dims(x: Tensor, dim: Any) -> Dims:
     """Axes as PyTorch reads them: none, or an empty list, are all, and a number has an axis 0, or -1, which is itself."""
+    if not isinstance(dim, (int, list, tuple, type(None))):
+        raise TypeError(f"dim: {dim!r}; expected an integer, several of them or None")
     dims = None if dim is None else [dim] if isinstance(dim, int) else list(dim)
     return None if not dims or (x.dim() == 0 and all(axis in (0, -1) for axis in dims)) else dims
 
@@ -47,8 +49,20 @@ def _reduce(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, fla
         options["nan"] = nan
     x = x if type(x) is Tensor else x.detach()
     dtype = kind_named("torch").names.get(dtype, dtype)  # by which a call is known that was made before
-    result: Tensor = _FUNCTIONS[op](x, axis=axis, keepdims=keepdim, dtype=dtype, check=False, **options)
+    try:
+        result: Tensor = _FUNCTIONS[op](x, axis=axis, keepdims=keepdim, dtype=dtype, check=False, **options)
+    except Exception as error:
+        raise _in_words(error)
     return result
+
+
+def _in_words(error: Exception, **words: str) -> Exception:
+    """An error with arguments called as they are here."""
+    head, colon, rest = str(error).partition(": ")
+    words = {"x": "input", "axis": "dim"} | words
+    if colon and head in words:
+        error.args = f"{words[head]}: {rest.replace(' as x has', ' as input has')}", *error.args[1:]
+    return error
 
 
 def _fake(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags: int = 0) -> Tensor:
@@ -56,7 +70,10 @@ def _fake(op: str, x: Tensor, dim: Dims, keepdim: bool, dtype: Any = None, flags
     element = kind.names[x.dtype]
     _, result = _functions.result_types(op, element, None if dtype is None else type_name(dtype), "exact", "propagate", flags, True, 8)
     dims = _dims(x, dim)
-    axes = _functions.axes_of(None if dims is None else tuple(dims), x.dim())
+    try:
+        axes = _functions.axes_of(None if dims is None else tuple(dims), x.dim())
+    except Exception as error:
+        raise _in_words(error)
     shape = [1 if axes >> axis & 1 else length for axis, length in enumerate(x.shape) if keepdim or not axes >> axis & 1]
     return x.new_empty(shape, dtype=kind.types[result])
 
@@ -157,43 +174,46 @@ def _register(name: str, op: Any, fake: Any, gradient: Any) -> Any:
 
 
 @torch.library.custom_op("pyreduct::sum", mutates_args=())
-def _sum_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
-    return _reduce("sum", x, dim, keepdim, dtype)
+def _sum_op(input: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("sum", input, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::sumsq", mutates_args=())
-def _sumsq_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
-    return _reduce("sumsq", x, dim, keepdim, dtype)
+def _sumsq_op(input: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("sumsq", input, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::mean", mutates_args=())
-def _mean_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
-    return _reduce("mean", x, dim, keepdim, dtype)
+def _mean_op(input: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("mean", input, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::norm", mutates_args=())
-def _norm_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
-    return _reduce("norm2", x, dim, keepdim, dtype)
+def _norm_op(input: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("norm2", input, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::rms", mutates_args=())
-def _rms_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
-    return _reduce("rms", x, dim, keepdim, dtype)
+def _rms_op(input: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype]) -> Tensor:
+    return _reduce("rms", input, dim, keepdim, dtype)
 
 
 @torch.library.custom_op("pyreduct::var", mutates_args=())
-def _var_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
-    return _reduce("var", x, dim, keepdim, dtype, _functions._flags_of(correction, "correction"))
+def _var_op(input: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
+    return _reduce("var", input, dim, keepdim, dtype, _functions._flags_of(correction, "correction"))
 
 
 @torch.library.custom_op("pyreduct::std", mutates_args=())
-def _std_op(x: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
-    return _reduce("std", x, dim, keepdim, dtype, _functions._flags_of(correction, "correction"))
+def _std_op(input: Tensor, dim: Optional[Sequence[int]], keepdim: bool, dtype: Optional[torch.dtype], correction: int) -> Tensor:
+    return _reduce("std", input, dim, keepdim, dtype, _functions._flags_of(correction, "correction"))
 
 
 @torch.library.custom_op("pyreduct::segment_sum", mutates_args=())
-def _segment_sum_op(x: Tensor, offsets: Tensor) -> Tensor:
-    result: Tensor = _functions.segment_reduce(x.detach(), "sum", offsets, check=not x.is_cuda)
+def _segment_sum_op(input: Tensor, offsets: Tensor) -> Tensor:
+    try:
+        result: Tensor = _functions.segment_reduce(input.detach(), "sum", offsets, check=not input.is_cuda)
+    except Exception as error:
+        raise _in_words(error, **{"bounds of segments": "offsets", "segments": "offsets"})
     return result
 
 
@@ -252,13 +272,17 @@ _segment_sum = _differentiable("SegmentSum", _segment_sum_op, _segment_setup, _s
 
 
 @torch.library.custom_op("pyreduct::index_add", mutates_args=())
-def _index_add_op(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
-    return _exact_index_add(x, index, source)
+def _index_add_op(input: Tensor, index: Tensor, source: Tensor) -> Tensor:
+    return _exact_index_add(input, index, source)
 
 
-def _exact_index_add(x: Tensor, index: Tensor, source: Tensor) -> Tensor:
+def _exact_index_add(x: Tensor, index: Tensor, source: Tensor, word: str = "source") -> Tensor:
+    """word: what the caller calls the source."""
     x, index, source = (each.detach().contiguous() for each in (x, index, source))
-    result: Tensor = _core.index_add(x, index, source, check=not (x.is_cuda and torch.cuda.is_current_stream_capturing()))
+    try:
+        result: Tensor = _core.index_add(x, index, source, check=not (x.is_cuda and torch.cuda.is_current_stream_capturing()))
+    except Exception as error:
+        raise _in_words(error, ids="index", indices="index", values=word)
     return result
 
 
@@ -293,31 +317,34 @@ _index_add = _differentiable("IndexAdd", _index_add_op, _index_add_setup, _index
 
 
 @torch.library.custom_op("pyreduct::scatter_add", mutates_args=())
-def _scatter_add_op(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
-    return _exact_scatter_add(x, dim, index, source)
+def _scatter_add_op(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    return _exact_scatter_add(input, dim, index, src)
 
 
 def _exact_scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     x, index, source = x.detach(), index.detach(), source.detach()
-    dim = _functions._one_axis(dim, x.dim())
+    try:
+        dim = _functions._one_axis(dim, x.dim())
+    except Exception as error:
+        raise _in_words(error)
     others = [axis for axis in range(x.dim()) if axis != dim]
     fits = x.dim() == index.dim() == source.dim() and all(n <= m for n, m in zip(index.shape, source.shape))
     if not fits or any(index.shape[axis] > x.shape[axis] for axis in others):
         raise ValueError(f"index: shape {tuple(index.shape)}; expected one within that of src, {tuple(source.shape)}, "
-                         f"and but for axis {dim} within that of input, {tuple(x.shape)}")  # fmt: skip
+                         f"and but for dim {dim} within that of input, {tuple(x.shape)}")  # fmt: skip
     if index.numel() == 0:
         return x.clone(memory_format=torch.contiguous_format)
     source = source[tuple(slice(length) for length in index.shape)]
     if all(index.shape[axis] == x.shape[axis] and (index.stride(axis) == 0 or index.shape[axis] == 1) for axis in others):
         rows = index[tuple(slice(None) if axis == dim else 0 for axis in range(x.dim()))]  # the same ones in all columns
-        return _exact_index_add(x.movedim(dim, 0), rows, source.movedim(dim, 0)).movedim(0, dim).contiguous()
+        return _exact_index_add(x.movedim(dim, 0), rows, source.movedim(dim, 0), "src").movedim(0, dim).contiguous()
     x = x.contiguous()
     place = index * x.stride(dim)
     for axis in others:
         steps = torch.arange(index.shape[axis], device=index.device) * x.stride(axis)
         place = place + steps.reshape([-1 if each == axis else 1 for each in range(x.dim())])
     place = torch.where((index >= 0) & (index < x.shape[dim]), place, -1)  # of no element, which is an error
-    return _exact_index_add(x.flatten(), place.flatten(), source.flatten()).reshape(x.shape)
+    return _exact_index_add(x.flatten(), place.flatten(), source.flatten(), "src").reshape(x.shape)
 
 
 @_scatter_add_op.register_fake
@@ -350,13 +377,13 @@ _OF_NOTHING = {"sum": 0.0, "mean": float("nan"), "min": float("inf"), "max": flo
 
 
 @torch.library.custom_op("pyreduct::segment_reduce", mutates_args=())
-def _segment_reduce_op(x: Tensor, reduce: str, lengths: Tensor) -> Tensor:
-    return _exact_segment_reduce(x, reduce, lengths)
+def _segment_reduce_op(data: Tensor, reduce: str, lengths: Tensor) -> Tensor:
+    return _exact_segment_reduce(data, reduce, lengths)
 
 
 def _are_lengths(x: Tensor, lengths: Tensor) -> bool:
     """Whether these are lengths of stretches of x's first axis that are all of it."""
-    return x.dim() > 0 and lengths.dim() == 1 and not bool((lengths < 0).any()) and int(lengths.sum()) == x.shape[0]
+    return x.dim() > 0 and lengths.dim() == 1 and not lengths.is_floating_point() and not bool((lengths < 0).any()) and int(lengths.sum()) == x.shape[0]
 
 
 def _exact_segment_reduce(x: Tensor, reduce: str, lengths: Tensor, initial: Any = None) -> Tensor:
@@ -365,7 +392,7 @@ def _exact_segment_reduce(x: Tensor, reduce: str, lengths: Tensor, initial: Any 
     if reduce not in _OF_NOTHING:
         raise ValueError(f"reduce: {reduce!r}; expected one of {', '.join(_OF_NOTHING)}")
     if not _are_lengths(x, lengths):
-        raise ValueError("lengths: expected one axis of numbers whose sum is the length of data's first axis")
+        raise ValueError(f"lengths: {lengths.dtype} with shape {tuple(lengths.shape)}; expected one axis of integers whose sum is the length of data's first axis")
     result = x.new_full((len(lengths), *x.shape[1:]), _OF_NOTHING[reduce] if initial is None else initial)
     if x.numel():
         filled = lengths > 0
@@ -489,7 +516,7 @@ def segment_reduce(data: Tensor, reduce: str, *, lengths: Optional[Tensor] = Non
 
 def _lengths_of(lengths: Optional[Tensor], offsets: Optional[Tensor]) -> Tensor:
     if (lengths is None) == (offsets is None):
-        raise TypeError("expected lengths, or offsets")
+        raise TypeError("segment_reduce(): expected lengths, or offsets")
     return lengths if lengths is not None else offsets.diff()  # type: ignore[union-attr]
 
 
