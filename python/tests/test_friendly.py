@@ -34,8 +34,9 @@ def test_numbers_of_python():
         assert pyreduct.dot(x, [1, 2, 3]) == 14 and pyreduct.dot([1, 2, 3], x) == 14, kind
     assert pyreduct.average(X[3:], weights=[1, 2, 1]) == 0.75
     assert pyreduct.average(np.float32([[1, 2], [3, 4]]), axis=1, weights=[1, 3]).tolist() == [1.75, 3.75]
-    with pytest.raises(TypeError, match="^weights: elements of i32; expected f64"):
-        pyreduct.average(X, weights=np.ones(6, "i4"))
+    assert pyreduct.average(X, weights=np.ones(6, "i4")) == 0.625
+    with pytest.raises(TypeError, match="^weights: elements of f64; expected i64"):
+        pyreduct.average(np.array([1, 2]), weights=np.array([0.5, 1]))
     with pytest.raises(TypeError, match="^y: .*expected numbers that i64 can be"):
         pyreduct.dot(np.array([1, 2]), [1.5, 2])
     with pytest.raises(TypeError, match="numpy.asarray"):

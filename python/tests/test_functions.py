@@ -311,10 +311,19 @@ def test_average():
     weights = np.array([1.0, 2.0, 3.0, 4.0])
     same(pyreduct.average(x, 1, weights), np.average(x, 1, weights))
     same(pyreduct.average(x, axis=0, weights=weights[:3]), np.average(x, 0, weights[:3]))
+    same(pyreduct.average(x, (1,), weights), np.average(x, (1,), weights))
+    with pytest.raises(ValueError, match="expected an integer as axis"):
+        pyreduct.average(x, (0, 1), weights)
     same(pyreduct.average(x, weights=x), np.average(x, weights=x))
     same(pyreduct.average(x), np.mean(x))
-    with pytest.raises(TypeError, match="f32; expected f64"):
-        pyreduct.average(x, 1, weights.astype("f4"))
+    for dtype in ("f4", "f2", "i1", "u8"):
+        same(pyreduct.average(x, 1, weights.astype(dtype)), pyreduct.average(x, 1, weights))
+    same(pyreduct.average(x.astype("f4"), 1, weights), pyreduct.average(x, 1, weights).astype("f4"))
+    assert pyreduct.average(np.arange(4), weights=weights) == 2
+    for values, wrong in (("f8", [2**53 + 1]), ("f8", np.array([2**64 - 1], "u8")), ("f4", [0.1]), ("i8", [0.5]), ("i8", np.array([2**63], "u8")), ("u8", [-1]), ("i1", [np.nan]), ("f2", [1e6])):
+        with pytest.raises(TypeError, match=r"^weights: elements of .*; expected .* equal to such"):
+            pyreduct.average(np.ones(1, values), weights=np.asarray(wrong))
+    assert np.isnan(pyreduct.average(np.ones(1, "f4"), weights=np.array([np.nan])))
 
 
 def test_modes():

@@ -58,6 +58,13 @@ def test_refused():
     assert pyreduct.sum(torch.tensor([1 + 2j, 3 - 4j]).conj().imag) == 2
 
 
+def test_weights_of_another_type():
+    x, weights = torch.tensor([1.0, 2.0]), torch.tensor([1, 3])
+    assert pyreduct.average(x, weights=weights) == 1.75 and pyreduct.average(x, weights=weights.double()) == 1.75
+    with pytest.raises(TypeError, match="^weights: elements of i64; expected f32"):
+        pyreduct.average(x, weights=weights + 2**24)
+
+
 def test_what_is_wrong_is_said_as_pytorch_calls_it():
     x, index = torch.ones(3), torch.tensor([0, 1, 1])
     with torch._subclasses.FakeTensorMode():

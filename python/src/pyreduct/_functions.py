@@ -72,6 +72,7 @@ def _broadcast(view: Any, shape: tuple[int, ...], name: str) -> tuple[int, ...]:
 
 def _along(weights: Any, shape: tuple[int, ...], axis: Any) -> tuple[int, ...]:
     """The strides of weights of one axis, which belong to the one that is reduced."""
+    axis = axis[0] if isinstance(axis, tuple) and len(axis) == 1 else axis
     if axis is None or isinstance(axis, tuple):
         raise ValueError("weights: one axis of them belongs to one axis of x; expected an integer as axis")
     place = _one_axis(axis, len(shape))
@@ -182,7 +183,7 @@ def _inputs_of(
     ops: tuple[str, ...], x: Any, view: Any, y: Any, axis: Any, broadcast: bool, name: str
 ) -> tuple[list[Any], tuple[int, ...], tuple[Any, ...]]:
     """Views of x and y, the shape that they are reduced in, and their strides there. Numbers of Python are of the other array's type, and
-    of two lists of the wider one."""
+    of two lists of the wider one. Weights of another type are made ones of x's, if they are equal to such."""
     other = kind_of(y).view(y, name)
     if other.type != view.type:
         lists = isinstance(x, (list, tuple)), isinstance(y, (list, tuple))
@@ -191,6 +192,12 @@ def _inputs_of(
             view = numbers_as(x, wanted, "x")
         if lists[1] and other.type != wanted:
             other = numbers_as(y, wanted, name)
+    if other.type != view.type and name == "weights":
+        kind = kind_of(y)
+        same = kind.exactly(y, view.type)
+        if same is None:
+            raise TypeError(f"weights: elements of {other.type}; expected {view.type}, as x has, or what is equal to such")
+        other = kind.view(same, name)
     if other.type != view.type:
         raise TypeError(f"{name}: elements of {other.type}; expected {view.type}, as x has")
     shape = _common(view.shape, other.shape) if broadcast else view.shape
@@ -405,8 +412,8 @@ def vecdot(x, y, *, axis=-1, keepdims=False, dtype=None, out=None, where=None, n
 
 
 def average(x, axis=None, weights=None, *, keepdims=False, dtype=None, out=None, where=None, nan="propagate", check=True):  # type: ignore[no-untyped-def]
-    """Mean weighted by a second array of the same type, rounded once; the mean without one. Weights of one axis belong to the axis
-    that is reduced; others have the shape of x."""
+    """Mean weighted by a second array of the same type, or of numbers that are equal to such, rounded once; the mean without one. Weights of
+    one axis belong to the axis that is reduced; others have the shape of x."""
     if weights is None:
         return _reduced(x, ("mean",), axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan, check=check)
     return _reduced(x, ("weighted_mean",), weights, axis=axis, dtype=dtype, out=out, keepdims=keepdims, where=where, nan=nan,

@@ -3,7 +3,8 @@
 A kind has: view(x, name), a View of x's memory; writable(x, name), one that may be written; output(shape, type, like), a new
 array and a View of it; finish(array, type), what the caller gets; recipe(shape, type, device), the function, arguments and keywords
 that make an array of which that is true as it is, or None; numbers, whether results of no axes are numbers instead; signed, whether sums of unsigned elements are signed;
-widest(x), how many bytes an element of what is like x may have, 8 or 4; queues, whether executions on arrays of a CUDA device are queued in the
+widest(x), how many bytes an element of what is like x may have, 8 or 4; exactly(x, type), the same numbers as ones of another type, or None;
+queues, whether executions on arrays of a CUDA device are queued in the
 current stream, with scratch(), stream(), capturing() and to_host() for it, packed(x), a copy there whose elements lie one after another, and
 narrowed(array, type, check), integers in a narrower type and whether they fit, which is looked at to check alone.
 """
@@ -90,6 +91,15 @@ class Kind:
     def widest(self, x: Any) -> int:
         return 8
 
+    def exactly(self, x: Any, kind: str) -> Any:
+        return None
+
+
+def _if_equal(x: Any, made: Any, back: Any) -> Any:
+    """What was made of x, if it is the same numbers: by themselves, of which some are rounded to compare them, and made what they were."""
+    same = (made == x) & (back == x)
+    return made if bool((same | ((x != x) & (made != made))).all()) else None
+
 
 class NumPy(Kind):
     """numpy.ndarray and NumPy's scalars. numpy.bool of bytes and bfloat16 of the package ml_dtypes are among the types."""
@@ -143,6 +153,12 @@ class NumPy(Kind):
         made = self.numpy.empty(shape, self.dtype(kind))
         return made, self.writable(made, "out")
 
+    def exactly(self, x: Any, kind: str) -> Any:
+        x = self.numpy.asarray(x)
+        with self.numpy.errstate(all="ignore"):
+            made = x.astype(self.dtype(kind))
+            return _if_equal(x, made, made.astype(x.dtype))
+
     def recipe(self, shape: tuple[int, ...], kind: str, device: int) -> Any:
         return (self.numpy.empty, (shape, self.types[kind]), {}) if kind in self.types else None
 
@@ -195,6 +211,10 @@ class Torch(Kind):
             raise TypeError(f"dtype: PyTorch has no '{kind}'")
         made = self.torch.empty(shape, dtype=self.types[kind], device=like.device)
         return made, self.view(made, "out")
+
+    def exactly(self, x: Any, kind: str) -> Any:
+        made = x.to(self.types[kind])
+        return _if_equal(x, made, made.to(x.dtype))
 
     def recipe(self, shape: tuple[int, ...], kind: str, device: int) -> Any:
         if not self.exchanges or kind not in self.types:
@@ -472,6 +492,9 @@ class AsNumPy(Kind):
         if "pandas" in sys.modules:
             self._check_columns(x, made, sys.modules["pandas"], name)
         return self.host.view(made, name)
+
+    def exactly(self, x: Any, kind: str) -> Any:
+        return self.host.exactly(x, kind)
 
     def _check_columns(self, x: Any, made: Any, pandas: Any, name: str) -> None:
         """pandas makes floats of integers that are with nulls, or with floats."""
