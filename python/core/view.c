@@ -115,7 +115,7 @@ bool view_of_buffer(PyObject *object, bool writable, const char *name, struct vi
  * Lists and tuples of numbers. Items are asked for one by one, as what they run may change the list.
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static PyObject *item_of(PyObject *sequence, Py_ssize_t index) {
+static PyObject *item(PyObject *sequence, Py_ssize_t index) {
 #ifdef Py_GIL_DISABLED
     if (PyList_Check(sequence))
         return PyList_GetItemRef(sequence, index);
@@ -123,13 +123,11 @@ static PyObject *item_of(PyObject *sequence, Py_ssize_t index) {
     return PySequence_GetItem(sequence, index);
 }
 
-/* What stands for an integer, as NumPy's do, as Python's own. Other things that say so, as arrays of one float, are none. */
-static PyObject *item(PyObject *sequence, Py_ssize_t index) {
-    PyObject *number = item_of(sequence, index);
-    if (!number || PyFloat_Check(number) || PyLong_Check(number) || !PyIndex_Check(number))
-        return number;
-    PyObject *integer = PyNumber_Index(number);
-    if (!integer && PyErr_ExceptionMatches(PyExc_TypeError)) {
+/* What stands for an integer, as NumPy's do, as Python's own. Other things that say so, as arrays of one float, are none. Takes the
+ * reference over. */
+static PyObject *as_integer(PyObject *number) {
+    PyObject *integer = PyIndex_Check(number) ? PyNumber_Index(number) : NULL;
+    if (!integer && (!PyErr_Occurred() || PyErr_ExceptionMatches(PyExc_TypeError))) {
         PyErr_Clear();
         return number;
     }
@@ -137,8 +135,23 @@ static PyObject *item(PyObject *sequence, Py_ssize_t index) {
     return integer;
 }
 
-static reduct_type type_of_item(PyObject *number) {
-    return PyBool_Check(number) ? REDUCT_BOOL : PyLong_Check(number) ? REDUCT_I64 : REDUCT_F64;
+/* Of Python's own numbers; REDUCT_DEFAULT of others. */
+static inline reduct_type type_of_own(PyObject *number) {
+    return PyFloat_CheckExact(number) ? REDUCT_F64
+           : PyBool_Check(number)     ? REDUCT_BOOL
+           : PyLong_Check(number)     ? REDUCT_I64
+                                      : REDUCT_DEFAULT;
+}
+
+/* The next item, and its type. */
+static inline PyObject *number_at(PyObject *sequence, Py_ssize_t index, reduct_type *type) {
+    PyObject *number = item(sequence, index);
+    *type = number ? type_of_own(number) : REDUCT_F64;
+    if (*type)
+        return number;
+    number = as_integer(number);
+    *type = number && PyLong_Check(number) ? REDUCT_I64 : REDUCT_F64;
+    return number;
 }
 
 bool read_int64(PyObject *object, int64_t *value) {
@@ -166,7 +179,7 @@ static bool write_exactly(PyObject *number, const char *name, double *to) {
     return equal > 0;
 }
 
-static bool write_number(PyObject *number, const char *name, struct view *view, Py_ssize_t index) {
+static bool write_number(PyObject *number, reduct_type type, const char *name, struct view *view, Py_ssize_t index) {
     if (view->type == REDUCT_BOOL) {
         view->data[index] = number == Py_True;
         return true;
@@ -180,7 +193,7 @@ static bool write_number(PyObject *number, const char *name, struct view *view, 
         return false;
     }
     double *to = (double *)(void *)view->data + index;
-    if (PyLong_Check(number) && !PyBool_Check(number))
+    if (type == REDUCT_I64)
         return write_exactly(number, name, to);
     double value = *to = PyFloat_AsDouble(number);
     return value != -1 || !PyErr_Occurred();
@@ -195,12 +208,12 @@ static int write_numbers(PyObject *sequence, const char *name, Py_ssize_t count,
     for (Py_ssize_t index = 0; index < count; index++) {
         if (index % LOOKING == LOOKING - 1 && PyErr_CheckSignals() != 0)
             return -1;
-        PyObject *number = item(sequence, index);
+        reduct_type type;
+        PyObject *number = number_at(sequence, index, &type);
         if (!number)
             return -1;
-        reduct_type type = type_of_item(number);
         bool wider = view->type == REDUCT_BOOL ? type != REDUCT_BOOL : view->type == REDUCT_I64 && type == REDUCT_F64;
-        bool written = !wider && write_number(number, name, view, index);
+        bool written = !wider && write_number(number, type, name, view, index);
         Py_DecRef(number);
         if (wider) {
             view->type = type;
@@ -228,9 +241,7 @@ bool view_of_numbers(PyObject *sequence, const char *name, struct view *view) {
     view->lengths[0] = count;
     view->strides[0] = 1;
     view->type = REDUCT_F64;
-    PyObject *first = count ? item(sequence, 0) : NULL;
-    if (first)
-        view->type = type_of_item(first);
+    PyObject *first = count ? number_at(sequence, 0, &view->type) : NULL;
     Py_XDECREF(first);
     int outcome = PyErr_Occurred() ? -1 : 1;
     while (outcome == 1)

@@ -112,6 +112,7 @@ def _stored(op: str, kind: str) -> str:
 _SHORT = {"f64": "f32", "i64": "i32", "u64": "u32"}
 
 
+@functools.lru_cache(maxsize=4096)
 def result_types(
     op: str, element: str, dtype: str | None, mode: str, nan: str, flags: int, signed: bool, widest: int
 ) -> tuple[str, str]:  # fmt: skip
@@ -163,14 +164,15 @@ def _prepare(
     result_strides: tuple[int, ...] | None,
 ) -> tuple[Any, tuple[int, ...], tuple[str, ...], tuple[str, ...], bool]:  # fmt: skip
     """All that does not depend on the data: the plan, the shape and the types of results, and whether the data can make it fail."""
-    types = [result_types(op, element, wanted, mode, nan, flags, signed, widest) for op in ops]
+    types = tuple([result_types(op, element, wanted, mode, nan, flags, signed, widest) for op in ops])
     reductions, formed, stored = _reductions(ops, element, types, mode, nan, flags)
     plan = _core.Plan(reductions, shape, strides, axes, result_strides, int(mask_strides is not None), mask_strides, device)
     return plan, _result_shape(shape, axes, keepdims), formed, stored, _can_fail(reductions)
 
 
+@functools.lru_cache(maxsize=4096)
 def _reductions(
-    ops: tuple[str, ...], element: str, types: list[tuple[str, str]], mode: str, nan: str, flags: int
+    ops: tuple[str, ...], element: str, types: tuple[tuple[str, str], ...], mode: str, nan: str, flags: int
 ) -> tuple[tuple[Any, ...], tuple[str, ...], tuple[str, ...]]:
     """For the library; then the types of what it writes, and of the arrays that come of that."""
     reductions = tuple((op, element, result, mode, nan, flags) for op, (result, _) in zip(ops, types))
@@ -563,7 +565,7 @@ def _prepared_segments(
         raise ValueError(f"x: shape {view.shape}; expected one axis")
     bounds, segments, index, each = _segment_inputs(packed, view, offsets, begins, ends, length)
     flags = _flags_of(ddof)
-    types = [result_types(op, view.type, type_of(dtype), mode, nan, flags, kind.signed, kind.widest(x))]
+    types = (result_types(op, view.type, type_of(dtype), mode, nan, flags, kind.signed, kind.widest(x)),)
     inputs = [view, *bounds]
     names = ["x", *(("offsets",), ("begins", "ends"))[begins is not None][: len(bounds)]]
     if where is not None:
@@ -643,7 +645,7 @@ def _prepared_groups(
             raise ValueError(f"initial: {inputs[-1].type} with shape {inputs[-1].shape}; expected {view.type} with {shape}")
     flags = _flags_of(ddof)
     widest = kind.widest(_like(x, initial))
-    types = [result_types(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed, widest) for op in names]
+    types = tuple([result_types(op, view.type, type_of(dtype), "exact", nan, flags, kind.signed, widest) for op in names])
     reductions, formed, stored = _reductions(names, view.type, types, "exact", nan, flags)
     width = math.prod(view.shape[1:]) if len(view.shape) > 1 else 0
     plan = None
