@@ -286,8 +286,9 @@ def test_columns_of_pandas():
                 pyreduct.nansum(x)
     with pytest.raises(TypeError, match="^weights: .*with nulls"):
         pyreduct.average(np.ones(2), weights=column)
-    with pytest.raises(TypeError, match="^x: columns of int64, float64, which NumPy's float64 does not hold"):
-        pyreduct.sum(pd.DataFrame({"a": [BIG, 0], "b": [0.5, 1.5]}), axis=0)
+    with pytest.raises(TypeError, match="^x: a column of int64 beside others"):
+        pyreduct.sum(pd.DataFrame({"b": [0.5, 1.5], "a": [BIG, 0]}), axis=0)
+    assert pyreduct.sum(pd.DataFrame({"b": [0.5, 1.5], "a": [BIG - 1, 0]}), axis=0).tolist() == [2, BIG - 1]
     assert pyreduct.sum(pd.DataFrame({"a": [1.0, 2.0], "b": [0.5, 1.5]}), axis=0).tolist() == [3, 2]
 
 

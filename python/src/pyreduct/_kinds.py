@@ -501,8 +501,12 @@ class AsNumPy(Kind):
         types = list(x.dtypes) if isinstance(x, pandas.DataFrame) else [getattr(x, "dtype", None)]
         if any(getattr(each, "na_value", None) is pandas.NA for each in types) and self.host.numpy.asarray(x.isna()).any():
             raise TypeError(f"{name}: a {type(x).__name__} of {', '.join(map(str, types))} with nulls; functions for columns with nulls are in pyreduct.arrow")
-        if made.dtype.kind == "f" and any(str(each).lower() in ("int64", "uint64") for each in types):
-            raise TypeError(f"{name}: columns of {', '.join(map(str, types))}, which NumPy's {made.dtype} does not hold exactly; expected those of one type")
+        for place, each in enumerate(types):
+            if made.dtype.kind == "f" and str(each) in ("int64", "uint64"):
+                column, held = self.host.numpy.asarray(x.iloc[:, place]), made[:, place]
+                if _if_equal(column, held, held.astype(column.dtype)) is None:
+                    raise TypeError(f"{name}: a column of {each} beside others, for which pandas makes it {made.dtype}, where not all of it has its value; "
+                                    "expected columns of one type")
 
     def writable(self, x: Any, name: str) -> Any:
         return self.host.writable(self.host.numpy.asarray(x), name)
