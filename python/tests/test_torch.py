@@ -81,7 +81,7 @@ def test_what_is_wrong_is_said_as_pytorch_calls_it():
         (lambda: rt.index_add(x, index, x.double()), ValueError, "source: f64 .* as input has"),
         (lambda: rt.index_add(x, index + 5, x), ValueError, "index: number 0 is 5"),
         (lambda: rt.scatter_add(x, 0, index + 5, x), ValueError, "index: number 0 is 5"),
-        (lambda: rt.scatter_add(x, 0, index, x.double()), ValueError, "src: f64"),
+        (lambda: rt.scatter_add(x, 0, index, x.double()), ValueError, "src: elements of torch.float64; expected torch.float32"),
         (lambda: rt.scatter_add(x, 4, index, x), IndexError, "dim: 4"),
         (lambda: rt.segment_reduce(x, "sum", lengths=x), ValueError, "lengths: torch.float32"),
     ):

@@ -327,6 +327,8 @@ def _exact_scatter_add(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Te
         dim = _functions._one_axis(dim, x.dim())
     except Exception as error:
         raise _in_words(error)
+    if source.dtype != x.dtype:
+        raise ValueError(f"src: elements of {source.dtype}; expected {x.dtype}, as input has")
     others = [axis for axis in range(x.dim()) if axis != dim]
     fits = x.dim() == index.dim() == source.dim() and all(n <= m for n, m in zip(index.shape, source.shape))
     if not fits or any(index.shape[axis] > x.shape[axis] for axis in others):
