@@ -525,3 +525,13 @@ def test_integers_of_narrower_types():
         assert pyreduct.sum(Tensor(x), 1, dtype="i32", check=False).x.tolist() == [3, 0]
         with pytest.raises(OverflowError, match="sum: a result does not fit i32"):
             pyreduct.index_add(Tensor(np.ones(2, "i4")), Tensor(ids), Tensor(np.array([3, 2**31 - 1], "i4")))
+
+
+def test_few_elements():
+    """Of none and one there is no whole array: there, too, what does not exist is NaN."""
+    for count in (0, 1):
+        x = np.ones(count, "f4")
+        assert np.isnan(pyreduct.var(Tensor(x), ddof=1, check=False).x) and pyreduct.sum(Tensor(x)).x == count
+    assert np.isnan(pyreduct.mean(Tensor(x[:0]), check=False).x) and pyreduct.max(Tensor(x)).x == 1
+    with pytest.raises(ValueError, match="of the 2 groups"):
+        pyreduct.group_sum(Tensor(np.zeros((2, 0), "f4")), Tensor(np.array([0, 9])), 2)
