@@ -91,7 +91,7 @@ static const program_option OPTIONS[] = {
 static const char INPUTS[] =
     "Several operators, as in sum,mean,max, are computed in one pass; their results are printed on a line each or, along axes and by groups, beside "
     "each other. minmax has two values for each result, which are printed on one line; a file has them along one axis more, the last.\n\n"
-    "No FILE, or -, is standard input. Several files are reduced as one array; dot and weighted-mean take two, the weights second. A directory stands for "
+    "No FILE, or -, is standard input, also of --mask, --by and --keys; it can be read only once. Several files are reduced as one array; dot and weighted-mean take two, the weights second. A directory stands for "
     "all files in it, of one format, in the order of their names, but for hidden ones, whose names begin with a point; not with --axis, --rows, "
     "--columns, --by, --keys or --mask. What a file holds is "
     "told by its content, unless --format says it:\n\n"
@@ -368,9 +368,19 @@ static bool any_has(const struct options *options, table *trait) {
     return false;
 }
 
+size_t options_standard_inputs(const struct options *options) {
+    const char *const named[] = {options->mask, options->by, options->keys};
+    size_t count = 0;
+    for (size_t i = 0; i < options->path_count; i++)
+        count += strcmp(options->paths[i], "-") == 0;
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        count += named[i] && strcmp(named[i], "-") == 0;
+    return count;
+}
+
 /* Refuses what does not go together. */
 static enum outcome check(const struct options *options, const char *names) {
-    size_t inputs = (size_t)reduct_operator_inputs(options->ops[0]), standard = 0;
+    size_t inputs = (size_t)reduct_operator_inputs(options->ops[0]), standard = options_standard_inputs(options);
     char list[TABLE_LIST];
     for (size_t i = 0; i < options->op_count; i++)
         if (options->op_count > 1 && reduct_operator_inputs(options->ops[i]) > 1)
@@ -381,8 +391,6 @@ static enum outcome check(const struct options *options, const char *names) {
         return misuse("--wrap: found with %s; expected with %s", names, table_list(wide_table, list));
     if (inputs > 1 && options->path_count != inputs)
         return misuse("%s reduces %zu inputs together; %zu given", names, inputs, options->path_count);
-    for (size_t i = 0; i < options->path_count; i++)
-        standard += strcmp(options->paths[i], "-") == 0;
     if (standard > 1)
         return misuse("-: standard input can be read only once; given %zu times", standard);
     if (options->input.format == FORMAT_RAW && !options->input.type)

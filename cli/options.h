@@ -48,6 +48,9 @@ static inline bool options_have_results(const struct options *options) {
     return options_have_axes(options) || options_groups_file(options);
 }
 
+/* How many of the inputs are standard input: of the arrays, and of the files that options name. */
+size_t options_standard_inputs(const struct options *options);
+
 /* Parses argv[0], an operator or several separated by commas, and what follows. --help, --usage and --version end the
  * process. */
 enum outcome options_parse(int argc, char **argv, struct options *options);

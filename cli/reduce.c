@@ -368,13 +368,6 @@ static bool reduce_parts(struct run *run) {
     return good;
 }
 
-static bool reads_standard_input(const struct options *options) {
-    for (size_t i = 0; i < options->path_count; i++)
-        if (strcmp(options->paths[i], "-") == 0)
-            return true;
-    return false;
-}
-
 /* Whether all elements come to one result. */
 static bool is_whole(const struct options *options) {
     return !options_have_results(options) && !options->mask;
@@ -387,7 +380,7 @@ static enum outcome reduce_alone(const struct options *options) {
 /* What cannot be done in parts, or fails, rank 0 does alone, and says what there is to say. */
 static enum outcome reduce_on_ranks(const struct options *options, const struct ranks *ranks) {
     struct run run = {.options = options, .ranks = *ranks};
-    bool in_parts = is_whole(options) && !reads_standard_input(options) && reduce_parts(&run);
+    bool in_parts = is_whole(options) && !options_standard_inputs(options) && reduce_parts(&run);
     enum outcome outcome = DONE;
     if (ranks->rank == 0 && in_parts)
         outcome = print_results(&run);

@@ -115,7 +115,7 @@ static const struct value threads[] = {{"0", 0, 0}, {"1", 1, 0}, {"65536", 65536
 static const struct value axes[] = {
     {"0", 0, 0}, {"3", 3, 0}, {"-1", (uint64_t)-1, 0},    BAD("64"), BAD("-65"), BAD(""), BAD("one"),
     BAD("+1"),   BAD("1.0"),  BAD("99999999999999999999")};
-static const struct value files[] = {{"out.npy", 0, 0}, {"", 0, 0}};
+static const struct value files[] = {{"out.npy", 0, 0}, {"", 0, 0}, {"-", 0, 0}};
 static const struct value more_files[] = {{"keys.npy", 0, 0}, {"out.npy", 0, 0}};
 static const struct value devices[] = {{"cpu", 0, 0}, {"", 0, 0}, {"nowhere", 0, 0}, {"-", 0, 0}};
 
@@ -307,6 +307,9 @@ static void check_together(struct line *line) {
         line->paths[expected->path_count++] = "-";
     for (size_t i = 0; i < expected->path_count; i++)
         standard_inputs += strcmp(line->paths[i], "-") == 0;
+    standard_inputs += expected->mask && strcmp(expected->mask, "-") == 0;
+    standard_inputs += expected->by && strcmp(expected->by, "-") == 0;
+    standard_inputs += expected->keys && strcmp(expected->keys, "-") == 0;
     line->bad = line->bad || (expected->population && !is_one_of(expected->ops[0], divided, 2)) ||
                 (expected->wrap && !is_one_of(expected->ops[0], wide, 5)) ||
                 (inputs == 2 && expected->path_count != 2) || standard_inputs > 1 ||

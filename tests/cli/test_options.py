@@ -147,6 +147,18 @@ class Wrong(CommandTest):
     def test_standard_input_twice(self):
         self.bad(2, ('standard input', 'once', '2 times'), 'sum', '-', '-', stdin='1')
         self.bad(2, 'standard input', 'dot', '-', '-', stdin='1')
+        for option in ('--mask', '--by', '--keys'):
+            for inputs in ((), ('-',)):
+                self.bad(2, ('standard input', 'once', '2 times'), 'sum', option, '-', *inputs, stdin='1\n2\n3\n4\n')
+        self.bad(2, ('standard input', '2 times'), 'sum', '--mask', '-', '--by', '-', self.file('x.txt', '1 2'), stdin='1 2')
+        self.bad(2, ('standard input', '3 times'), 'dot', '-', '-', '--by', '-', stdin='1 2')
+
+    def test_standard_input_of_an_option(self):
+        array = self.file('x.txt', '1 2 4')
+        self.good('5\n2', 'sum', '--by', '-', array, stdin='0 1 0')
+        self.good('-3 2\n7 5', 'sum', '--keys', '-', array, stdin='7 -3 7')
+        self.good('6', 'sum', '--mask', '-', array, stdin=b'\0\1\1')
+        self.good('5\n2', 'sum', '--by', self.file('k.txt', '0 1 0'), stdin='1 2 4')
 
     def test_files(self):
         self.bad(1, 'nowhere.txt: No such file', 'sum', 'nowhere.txt')
