@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "keys.h"
+#include "number.h"
 #include "print.h"
 #include "reducer.h"
 
@@ -170,39 +171,66 @@ static enum outcome match_groups(struct axes *axes) {
                 groups_word(axes->options));
 }
 
-#define LARGEST(T)                                                                                                     \
-    for (uint64_t i = 0; i < by->count; i++)                                                                           \
-        if (((const T *)elements)[i] >= 0 && (uint64_t)((const T *)elements)[i] >= groups)                             \
-            groups = (uint64_t)((const T *)elements)[i] + 1;                                                           \
+/* Negative numbers, which are no group's, are above `most` as unsigned ones. */
+#define LARGEST(T, most)                                                                                               \
+    for (uint64_t i = 0; i < by->count; i++) {                                                                         \
+        const uint64_t number = (uint64_t)((const T *)elements)[i];                                                    \
+        if (number <= (most) && (at == by->count || number > *largest)) {                                              \
+            *largest = number;                                                                                         \
+            at = i;                                                                                                    \
+        }                                                                                                              \
+    }                                                                                                                  \
     break
 
-#define LARGEST_UNSIGNED(T)                                                                                            \
-    for (uint64_t i = 0; i < by->count; i++)                                                                           \
-        if (((const T *)elements)[i] >= groups)                                                                        \
-            groups = (uint64_t)((const T *)elements)[i] + 1;                                                           \
-    break
-
-/* One more than the largest number, if that is not said. */
-static uint64_t count_groups(const struct options *options, const struct array *by) {
+/* Where the largest number of a group is; the end where there is none. */
+static uint64_t find_largest(const struct array *by, uint64_t *largest) {
     const void *elements = by->elements;
-    uint64_t groups = 0;
-    if (options->has_groups)
-        return options->groups;
+    uint64_t at = by->count;
+    *largest = 0;
     switch ((int)by->reader.type) { /* those that open_groups() lets pass */
     case REDUCT_U8:
-        LARGEST_UNSIGNED(uint8_t);
+        LARGEST(uint8_t, UINT8_MAX);
     case REDUCT_U16:
-        LARGEST_UNSIGNED(uint16_t);
+        LARGEST(uint16_t, UINT16_MAX);
     case REDUCT_U32:
-        LARGEST_UNSIGNED(uint32_t);
+        LARGEST(uint32_t, UINT32_MAX);
     case REDUCT_I32:
-        LARGEST(int32_t);
+        LARGEST(int32_t, INT32_MAX);
     case REDUCT_I64:
-        LARGEST(int64_t);
+        LARGEST(int64_t, INT64_MAX);
     default:
-        LARGEST_UNSIGNED(uint64_t);
+        LARGEST(uint64_t, UINT64_MAX);
     }
-    return groups;
+    return at;
+}
+
+/* There are as many groups as is said, or one more than the largest number; of 2^64, which no plan takes, one less. */
+static uint64_t count_groups(const struct axes *axes) {
+    uint64_t largest;
+    if (axes->options->keys)
+        return axes->keys.count;
+    if (axes->options->has_groups || !axes->options->by)
+        return axes->options->groups;
+    if (find_largest(&axes->by, &largest) == axes->by.count)
+        return 0;
+    return largest == UINT64_MAX ? largest : largest + 1;
+}
+
+/* Says that memory ran out: because of the groups, where there are more than numbers in the file. */
+static enum outcome fail_groups(const struct axes *axes) {
+    const struct options *options = axes->options;
+    uint64_t largest, at;
+    char count[NUMBER_TEXT];
+    if (!options->by || count_groups(axes) <= axes->by.count)
+        return fail_memory();
+    if (options->has_groups)
+        return fail("--groups: %" PRIu64 " groups are more than there is memory for", options->groups);
+    at = find_largest(&axes->by, &largest);
+    number_format(REDUCT_U128, (const uint64_t[2]){largest + 1, largest == UINT64_MAX}, 0, count);
+    return fail("%s: number %" PRIu64 " is %" PRIu64
+                ", the largest; as groups are numbered from 0, that makes %s of them, which are more than there is "
+                "memory for (--keys takes any numbers)",
+                reader_name(&axes->by.reader), at, largest, count);
 }
 
 /* How many elements a number, or a key, is of. */
@@ -299,7 +327,7 @@ static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
         size_t size = result_size(&axes->reductions[i]);
         axes->results[i] = axes->count <= SIZE_MAX / size - 1 ? malloc((axes->count + 1) * size) : NULL;
         if (!axes->results[i])
-            return fail_memory();
+            return fail_groups(axes);
     }
     for (size_t i = 0; i < axes->array_count; i++)
         inputs[input_count++] = axes->arrays[i].elements;
@@ -309,6 +337,8 @@ static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
     reduct_status status = reduct_plan_execute(plan, inputs, axes->results, NULL, &error);
     if (status == REDUCT_OK)
         return DONE;
+    if (status == REDUCT_ERROR_OUT_OF_MEMORY)
+        return fail_groups(axes);
     if (axes->options->by && status == REDUCT_ERROR_ARGUMENT) /* an index, which is the file's fault */
         return fail("%s: %s", reader_name(&axes->by.reader), error.message);
     return pass_on(reader_name(&axes->arrays[0].reader), &error);
@@ -335,7 +365,7 @@ static enum outcome reduce(struct axes *axes) {
                                 .strides = {axes->arrays[0].strides, axes->arrays[1].strides},
                                 .axes = axes->reduced,
                                 .mask_strides = axes->mask.strides};
-    const reduct_groups groups = {.count = options->by ? count_groups(options, &axes->by) : axes->keys.count,
+    const reduct_groups groups = {.count = count_groups(axes),
                                   .elements = axes->by.count,
                                   .index = options->keys ? REDUCT_U64 : axes->by.reader.type,
                                   .width = group_width(axes),
@@ -350,7 +380,10 @@ static enum outcome reduce(struct axes *axes) {
                                         .mask = options->mask ? REDUCT_MASK_BYTES : REDUCT_MASK_NONE};
     reduct_plan *plan = NULL;
     reduct_error error;
-    if (reduct_plan_create(&wanted, &plan, &error) != REDUCT_OK)
+    reduct_status status = reduct_plan_create(&wanted, &plan, &error);
+    if (status == REDUCT_ERROR_TOO_LARGE || status == REDUCT_ERROR_OUT_OF_MEMORY)
+        return fail_groups(axes);
+    if (status != REDUCT_OK)
         return pass_on(error.status == REDUCT_ERROR_NO_DEVICE || error.status == REDUCT_ERROR_UNSUPPORTED
                            ? "--device"
                            : reader_name(reader),

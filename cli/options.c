@@ -231,7 +231,7 @@ static enum outcome take_number(int key, const char *value, struct options *opti
         return parse_number(key, value, true, INT64_MAX, &options->input.count);
     case GROUPS:
         options->has_groups = true;
-        return parse_number(key, value, true, UINT32_MAX, &options->groups);
+        return parse_number(key, value, true, INT64_MAX, &options->groups);
     default:
         outcome = parse_number(key, value, false, 65536, &threads);
         options->input.threads = (unsigned)threads;

@@ -107,8 +107,15 @@ static const struct value sizes[] = {{"0", 0, 0},
                                      BAD("0x10"),
                                      BAD(" 1"),
                                      BAD("4 Ki")};
-static const struct value groups[] = {{"0", 0, 0},       {"17", 17, 0}, {"4Ki", 4096, 0}, {"4294967295", UINT32_MAX, 0},
-                                      BAD("4294967296"), BAD("4Gi"),    BAD("-1"),        BAD(""),
+static const struct value groups[] = {{"0", 0, 0},
+                                      {"17", 17, 0},
+                                      {"4Ki", 4096, 0},
+                                      {"4294967295", UINT32_MAX, 0},
+                                      {"4Gi", UINT64_C(1) << 32, 0},
+                                      {"9223372036854775807", INT64_MAX, 0},
+                                      BAD("9223372036854775808"),
+                                      BAD("-1"),
+                                      BAD(""),
                                       BAD("1.5")};
 static const struct value threads[] = {{"0", 0, 0}, {"1", 1, 0}, {"65536", 65536, 0}, BAD("65537"),
                                        BAD("4Ki"),  BAD("-2"),   BAD("all")};

@@ -2,10 +2,12 @@
 import math
 import os
 import random
+import resource
 import struct
+import unittest
 from fractions import Fraction
 
-from harness import CommandTest, in_fortran_order, limits, main, npy_array, size_of, text_of
+from harness import SANITIZED, CommandTest, in_fortran_order, limits, main, npy_array, size_of, start, text_of
 
 GENERATOR = random.Random(12)
 
@@ -75,6 +77,29 @@ class Groups(CommandTest):
         self.bad(2, '--skip-outside: expected with --by', 'sum', '--skip-outside', array)
         self.bad(2, 'expected one of them', 'sum', '--by', by, '--rows', array)
         self.bad(2, '2 inputs given', 'sum', '--by', by, array, array)
+
+    @unittest.skipIf(SANITIZED, 'sanitizers need address space of their own')
+    def test_too_many(self):
+        """More groups than there is memory for, be they counted or said."""
+        def run(*arguments):
+            limit = (8 << 30, 8 << 30)
+            process = start(*arguments, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))
+            out, err = process.communicate(timeout=60)
+            return process.returncode, out, err.decode()
+        array = self.file('x.npy', npy_array('f64', [1, 2, 4]))
+        for kind, largest in (('i64', 2**32 + 1), ('i64', 2**40), ('u32', 2**32 - 1), ('u64', 2**62), ('u64', 2**64 - 1)):
+            by = self.file('k.npy', npy_array(kind, [0, largest, 1]))
+            for more in ((), ('--skip-outside',)):
+                status, out, err = run('sum', '--by', by, *more, array)
+                self.assertEqual((status, out), (1, b''))
+                self.assertIn(f'k.npy: number 1 is {largest}, the largest', err)
+                self.assertIn(f'that makes {largest + 1} of them, which are more than there is memory for', err)
+            self.good('1\n4', 'sum', '--by', by, '--groups', '2', '--skip-outside', array)
+        by = self.file('k.txt', '0 1 0')
+        for groups in (2**32 - 1, 2**32, 2**63 - 1):
+            self.assertEqual(run('sum', '--by', by, '--groups', str(groups), array),
+                             (1, b'', f'reduct: --groups: {groups} groups are more than there is memory for\n'))
+        self.bad(2, ('--groups', 'at most 9223372036854775807'), 'sum', '--by', by, '--groups', str(2**63), array)
 
     def test_empty(self):
         array = self.file('x.npy', npy_array('f64', [], '<', (0,)))
