@@ -12,6 +12,7 @@
 #include "number.h"
 #include "print.h"
 #include "reducer.h"
+#include "tables.h"
 
 enum { INPUTS_MOST = 2 };
 
@@ -45,7 +46,8 @@ struct axes {
     struct key_groups keys;
     reduct_reduction reductions[OPERATORS_MOST];
     void *results[OPERATORS_MOST];
-    uint64_t count; /* results of each */
+    reduct_outcome *outcomes[OPERATORS_MOST]; /* of each result, where some fail; null before */
+    uint64_t count;                           /* results of each */
 };
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -318,6 +320,102 @@ static size_t result_size(const reduct_reduction *reduction) {
     return reduct_type_size(reduction->result) * (size_t)reduct_operator_outputs(reduction->op);
 }
 
+/* Whether an axis of the array is one of the results. */
+static bool stays(const struct axes *axes, unsigned axis) {
+    return options_groups_file(axes->options) ? axes->by_row && axis > 0 : !(axes->reduced >> axis & 1);
+}
+
+/* Room for what tells a result from the others. */
+enum { RESULT_TEXT = LAYOUT_TEXT + NUMBER_TEXT + 32 };
+
+/* Where a result is along the axes that stay, counted from 0; nothing where none does. */
+static void name_place(const struct axes *axes, uint64_t place, char *text, size_t room) {
+    const struct layout *layout = &axes->arrays[0].reader.layout;
+    struct layout at = {.rank = 0};
+    char index[LAYOUT_TEXT];
+    for (unsigned k = 0; k < layout->rank; k++)
+        at.rank += stays(axes, k);
+    for (unsigned k = layout->rank, i = at.rank; k-- > 0;)
+        if (stays(axes, k)) {
+            at.shape[--i] = place % layout->shape[k];
+            place /= layout->shape[k];
+        }
+    text[0] = 0;
+    if (at.rank == 1 && layout->rank == 2)
+        snprintf(text, room, "%s %" PRIu64 ": ", stays(axes, 0) ? "row" : "column", at.shape[0]);
+    else if (at.rank > 0)
+        snprintf(text, room, "place %s: ", layout_text(&at, index));
+}
+
+/* Says which result it is, as the beginning of a message. */
+static void name_result(const struct axes *axes, uint64_t result, char text[RESULT_TEXT]) {
+    const reduct_type type = axes->by.reader.type;
+    const uint64_t width = group_width(axes), group = result / width;
+    char key[NUMBER_TEXT];
+    int size;
+    if (!options_groups_file(axes->options)) {
+        name_place(axes, result, text, RESULT_TEXT);
+        return;
+    }
+    if (axes->options->keys)
+        number_format(type, axes->keys.keys + group * reduct_type_size(type), 0, key);
+    else
+        snprintf(key, sizeof key, "%" PRIu64, group);
+    size = snprintf(text, RESULT_TEXT, "%s %s: ", axes->options->keys ? "key" : "group", key);
+    name_place(axes, result % width, text + size, RESULT_TEXT - (size_t)size);
+}
+
+/* Says why a result does not exist. */
+static enum outcome fail_result(const struct axes *axes, uint64_t result, size_t which) {
+    char place[RESULT_TEXT];
+    const char *name = reader_name(&axes->arrays[0].reader);
+    const reduct_reduction *reduction = &axes->reductions[which];
+    const char *op = operator_table((int)reduction->op);
+    const reduct_outcome *outcome = &axes->outcomes[which][result];
+    const bool sample = operator_traits(reduction->op).population && !axes->options->population;
+    name_result(axes, result, place);
+    switch (outcome->status) {
+    case REDUCT_ERROR_EMPTY:
+        return fail("%s: %s%s of too few elements does not exist; it takes at least %d", name, place, op,
+                    sample ? 2 : 1);
+    case REDUCT_ERROR_NAN:
+        return fail("%s: %s%s: %s %" PRIu64 " is NaN; --nan error expects none", name, place, op,
+                    axes->by_row ? "row" : "element", outcome->index);
+    case REDUCT_ERROR_OVERFLOW:
+        return fail("%s: %s%s: the result does not fit %s; another --result may hold it", name, place, op,
+                    reduct_type_name(reduction->result));
+    default:
+        return fail("%s: %s%s: %s", name, place, op, reduct_status_text((reduct_status)outcome->status));
+    }
+}
+
+/* Says which result is the first that fails. */
+static enum outcome check_outcomes(const struct axes *axes) {
+    for (uint64_t r = 0; r < axes->count; r++)
+        for (size_t i = 0; i < axes->options->op_count; i++)
+            if (axes->outcomes[i][r].status != REDUCT_OK)
+                return fail_result(axes, r, i);
+    return DONE;
+}
+
+/* Once more, with an outcome for each result. */
+static enum outcome execute_each(struct axes *axes, const reduct_plan *plan, const void *const *inputs) {
+    reduct_error error;
+    for (size_t i = 0; i < axes->options->op_count; i++) {
+        axes->outcomes[i] = calloc(axes->count + 1, sizeof *axes->outcomes[i]);
+        if (!axes->outcomes[i])
+            return fail_groups(axes);
+    }
+    if (reduct_plan_execute_each(plan, inputs, axes->results, axes->outcomes, NULL, &error) != REDUCT_OK)
+        return pass_on(reader_name(&axes->arrays[0].reader), &error);
+    return check_outcomes(axes);
+}
+
+/* Whether a failure is that of one result. */
+static bool is_of_result(reduct_status status) {
+    return status == REDUCT_ERROR_EMPTY || status == REDUCT_ERROR_NAN || status == REDUCT_ERROR_OVERFLOW;
+}
+
 static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
     const void *inputs[INPUTS_MOST + 2];
     size_t input_count = 0;
@@ -339,6 +437,8 @@ static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
         return DONE;
     if (status == REDUCT_ERROR_OUT_OF_MEMORY)
         return fail_groups(axes);
+    if (is_of_result(status))
+        return execute_each(axes, plan, inputs);
     if (axes->options->by && status == REDUCT_ERROR_ARGUMENT) /* an index, which is the file's fault */
         return fail("%s: %s", reader_name(&axes->by.reader), error.message);
     return pass_on(reader_name(&axes->arrays[0].reader), &error);
@@ -440,7 +540,7 @@ static void make_shape(const struct axes *axes, char shape[SHAPE_TEXT]) {
         size += snprintf(shape + size, SHAPE_TEXT - (size_t)size, "%" PRIu64 ",", places ? axes->count / places : 0);
     }
     for (unsigned k = 0; k < layout->rank; k++)
-        if (groups ? axes->by_row && k > 0 : !(axes->reduced >> k & 1))
+        if (stays(axes, k))
             size += snprintf(shape + size, SHAPE_TEXT - (size_t)size, "%" PRIu64 ",", layout->shape[k]);
     if (values > 1)
         size += snprintf(shape + size, SHAPE_TEXT - (size_t)size, "%d,", values);
@@ -555,7 +655,9 @@ enum outcome axes_command(const struct options *options) {
     free(axes.by.elements);
     free(axes.keys.keys);
     free(axes.keys.numbers);
-    for (size_t i = 0; i < options->op_count; i++)
+    for (size_t i = 0; i < options->op_count; i++) {
         free(axes.results[i]);
+        free(axes.outcomes[i]);
+    }
     return outcome;
 }

@@ -172,9 +172,14 @@ class Axes(CommandTest):
 
     def test_failures_print_nothing(self):
         path = self.file('a.npy', npy_array('f64', [1., 2., math.nan, 4.], '<', (2, 2)))
-        self.bad(1, (path, 'result 1', 'element 0 is NaN'), 'sum', '--rows', '--nan', 'error', path)
+        self.bad(1, (path + ': row 1: sum: element 0 is NaN'), 'sum', '--rows', '--nan', 'error', path)
         self.assertEqual(self.numbers('sum', '--rows', '--nan', 'ignore', path), [3, 4])
-        self.bad(1, 'takes at least 2', 'var', '--columns', self.file('v.txt', '1 2 3'))
+        self.bad(1, ('v.txt: column 0: var of too few', 'takes at least 2'), 'var', '--columns', self.file('v.txt', '1 2 3'))
+        self.bad(1, 'v.txt: row 1: sum: the result does not fit i64; another --result may hold it', 'max,sum', '--result', 'i64', '--type', 'i64',
+                 '--rows', self.file('v.txt', '1 2\n9223372036854775807 1'))
+        cube = self.file('c.npy', npy_array('f64', [0.0] * 23 + [math.nan], '<', (2, 3, 4)))
+        for axes, place in (((0,), 'place (2, 3): sum: element 1'), ((0, 1), 'place (3,): sum: element 5'), ((0, 1, 2), 'sum: element 23')):
+            self.bad(1, 'c.npy: %s is NaN' % place, 'sum', '--nan', 'error', *(word for axis in axes for word in ('--axis', str(axis))), cube)
 
     def test_what_does_not_go_together(self):
         path = self.file('a.npy', npy_array('f64', [1., 2.]))

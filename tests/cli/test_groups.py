@@ -72,7 +72,7 @@ class Groups(CommandTest):
         by = self.file('k.txt', b'0 1 0')
         self.bad(1, ('x.npy', '4 elements', 'k.txt', '3 numbers', 'expected as many'), 'sum', '--by', by, array)
         self.bad(1, 'f64 elements; expected the numbers of groups', 'sum', '--by', array, array)
-        self.bad(1, 'result 1', 'mean', '--by', self.file('z.txt', b'0 0 0 0'), '--groups', '2', array)
+        self.bad(1, 'x.npy: group 1: mean of too few elements does not exist; it takes at least 1', 'mean', '--by', self.file('z.txt', b'0 0 0 0'), '--groups', '2', array)
         self.bad(2, '--groups: expected with --by', 'sum', '--groups', '3', array)
         self.bad(2, '--skip-outside: expected with --by', 'sum', '--skip-outside', array)
         self.bad(2, 'expected one of them', 'sum', '--by', by, '--rows', array)
@@ -135,6 +135,19 @@ class Keys(CommandTest):
         matrix, keys = self.file('m.txt', '1 2\n3 4\n5 6\n'), self.file('k.txt', '9 -1 9')
         self.good('-1 3\n-1 4\n9 6\n9 8', 'sum', '--keys', keys, matrix)
         self.good('9 6\n9 8\n-1 3\n-1 4', 'sum', '--unsorted', '--keys', keys, matrix)
+
+    def test_a_result_is_named_by_its_key(self):
+        array, keys = self.file('x.txt', '1 2 nan 4'), self.file('k.txt', '-7 12 12 -7')
+        self.bad(1, 'x.txt: key 12: min: element 2 is NaN', 'min,count', '--nan', 'error', '--keys', keys, array)
+        self.bad(1, 'x.txt: key 12: var of too few elements does not exist; it takes at least 2', 'var', '--nan', 'ignore', '--keys', keys, array)
+        large = self.file('u.npy', npy_array('u64', [5, 2**64 - 1, 5, 5]))
+        self.bad(1, 'key 18446744073709551615: std of too few', 'max,std', '--keys', large, array)
+        matrix, keys = self.file('m.txt', '1 2\n3 4\n5 nan\n'), self.file('k.txt', '9 -1 9')
+        self.bad(1, 'm.txt: key 9: column 1: sum: row 2 is NaN', 'sum', '--nan', 'error', '--keys', keys, matrix)
+        self.bad(1, 'm.txt: group 1: column 0: var of too few', 'var', '--by', self.file('b.txt', '0 1 0'), matrix)
+        self.bad(1, 'x.txt: group 2: min of too few', 'min', '--by', self.file('b.txt', '0 1 0 3'), array)
+        cube = self.file('c.npy', npy_array('f64', [0.0] * 23 + [math.nan], '<', (2, 3, 4)))
+        self.bad(1, 'c.npy: group 3: place (2, 3): sum: row 1 is NaN', 'sum', '--nan', 'error', '--by', self.file('b.txt', '0 3'), cube)
 
     def test_masked(self):
         """Keys of which no element counts make no group."""
