@@ -105,24 +105,11 @@ static enum outcome open_array(struct array *array, const char *path, const stru
     return DONE;
 }
 
-/* Whether a file begins as .npy files do. */
-static bool is_npy(const char *path) {
-    char first[6] = "";
-    FILE *file = fopen(path, "rb");
-    bool is = file && fread(first, 1, sizeof first, file) == sizeof first && memcmp(first, "\x93NUMPY", 6) == 0;
-    if (file)
-        fclose(file);
-    return is;
-}
-
 /* A .npy array of bytes, or bytes alone. */
 static enum outcome open_mask(struct axes *axes) {
     struct options options = *axes->options;
-    options.input = (struct input_options){.format = FORMAT_NPY, .threads = options.input.threads};
-    if (options.mask && !is_npy(options.mask)) {
-        options.input.format = FORMAT_RAW;
-        options.input.type = REDUCT_U8;
-    }
+    options.input =
+        (struct input_options){.unless_npy = FORMAT_RAW, .type = REDUCT_U8, .threads = options.input.threads};
     options.axis_count = 0;
     options.rows = options.columns = false;
     if (!options.mask)
@@ -143,13 +130,10 @@ static const char *groups_word(const struct options *options) {
 static enum outcome open_groups(struct axes *axes) {
     struct options options = *axes->options;
     const char *file = options_groups_file(&options);
-    options.input = (struct input_options){.format = FORMAT_NPY, .threads = options.input.threads};
+    options.input = (struct input_options){
+        .unless_npy = FORMAT_TEXT, .type = REDUCT_I64, .widens = true, .threads = options.input.threads};
     if (!file)
         return DONE;
-    if (!is_npy(file)) {
-        options.input.format = FORMAT_TEXT;
-        options.input.type = REDUCT_I64;
-    }
     enum outcome outcome = open_array(&axes->by, file, &options);
     const reduct_type type = axes->by.reader.type;
     const bool large = type == REDUCT_U32 || type == REDUCT_U64 || type == REDUCT_I32 || type == REDUCT_I64;

@@ -44,14 +44,15 @@ static const program_option OPTIONS[] = {
     {"by", BY, "FILE",
      "one result for each group of elements: FILE holds the number of its group, from 0, for each element or, as many "
      "as an array has rows, "
-     "for each row; a .npy array of u8 to u64, i32 or i64, or whole numbers in text"},
+     "for each row; a .npy array of u8 to u64, i32 or i64, or whole numbers of i64 or u64 in text"},
     {"columns", COLUMNS, NULL,
      "one result for each column of a matrix, which is a .npy array of two axes or lines of text"},
     {"groups", GROUPS, "N", "with --by: there are N groups. By default one more than the largest number"},
     {"keys", KEYS, "FILE",
      "one result for each key, printed after it, in ascending order of the keys: FILE holds a key for each element or, "
      "as "
-     "many as an array has rows, for each row; a .npy array of u32, u64, i32 or i64, or whole numbers in text"},
+     "many as an array has rows, for each row; a .npy array of u32, u64, i32 or i64, or whole numbers of i64 or u64 in "
+     "text"},
     {"mask", MASK, "FILE",
      "which elements count: a .npy array of bytes and of the same shape, or raw bytes, as many as elements, 0 for "
      "those that do not. "

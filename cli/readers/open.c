@@ -37,6 +37,16 @@ static enum outcome detect(struct reader *reader, const struct input_options *op
     return outcome;
 }
 
+/* What a .npy file holds it says itself. */
+static enum outcome detect_npy(struct reader *reader, const struct input_options *options, enum format *format) {
+    bool npy;
+    enum outcome outcome = has_magic(&reader->source, &npy);
+    *format = npy ? FORMAT_NPY : options->unless_npy;
+    if (npy)
+        reader->type_said = false;
+    return outcome;
+}
+
 static enum outcome open_npy_said(struct reader *reader, const struct input_options *options) {
     bool npy;
     enum outcome outcome = has_magic(&reader->source, &npy);
@@ -52,6 +62,10 @@ enum outcome reader_open(struct reader *reader, const char *path, const struct i
     if (outcome != DONE)
         return outcome;
     enum format format = options->format;
+    if (options->unless_npy)
+        outcome = detect_npy(reader, options, &format);
+    if (outcome != DONE)
+        return outcome;
     if (format != FORMAT_RAW && !raw_option(options)) /* which say that the bytes are meant as they are */
         outcome = signature_refuse(&reader->source, reader->type_said);
     if (outcome == DONE && format == FORMAT_AUTO)

@@ -24,7 +24,9 @@ struct input_options {
     uint64_t offset; /* bytes */
     uint64_t count;  /* elements */
     unsigned threads;
-    bool matrix; /* text: lines are rows, all of one length */
+    bool matrix;            /* text: lines are rows, all of one length */
+    bool widens;            /* text of i64: it is u64 where some number is above 2^63 - 1 and none is negative */
+    enum format unless_npy; /* not 0: what the input is, of that type, if it is no .npy file, whose type is its own */
 };
 
 /* The first option given that only raw binary has, null if there is none. */
@@ -77,18 +79,25 @@ struct order_state {
     unsigned char *copy; /* the chunk */
 };
 
+/* Where a number is in text, counted from 1; a line of 0 for none. */
+struct text_position {
+    uint64_t line, column;
+};
+
 /* Text, parsed by several threads: text.c. */
 struct text_state {
     struct text_piece *pieces;
-    size_t piece_count;  /* parsed of the block in hand */
-    size_t next;         /* the first that was not handed out */
-    size_t block;        /* bytes in all of them */
-    uint64_t line;       /* lines before the block */
-    uint64_t line_start; /* position of the first byte of the line in which the block begins */
-    bool matrix;         /* lines are rows */
-    uint64_t rows;       /* lines that hold numbers, so far */
-    uint64_t columns;    /* numbers of the first of them */
-    uint64_t in_row;     /* numbers of the line in hand */
+    size_t piece_count;                   /* parsed of the block in hand */
+    size_t next;                          /* the first that was not handed out */
+    size_t block;                         /* bytes in all of them */
+    uint64_t line;                        /* lines before the block */
+    uint64_t line_start;                  /* position of the first byte of the line in which the block begins */
+    bool matrix;                          /* lines are rows */
+    uint64_t rows;                        /* lines that hold numbers, so far */
+    uint64_t columns;                     /* numbers of the first of them */
+    uint64_t in_row;                      /* numbers of the line in hand */
+    bool widens;                          /* as the options say */
+    struct text_position negative, large; /* the first below 0, and the first above 2^63 - 1, where it widens */
 };
 
 struct reader {

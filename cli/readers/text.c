@@ -27,7 +27,9 @@ struct text_piece {
     const char *line_start; /* after the last of them; null if there is none */
     const char *bad;        /* the number that stopped the parser; null if all is well */
     enum number_status status;
-    bool changed; /* more numbers than there can be: the text is not the one that was cut */
+    bool widens;
+    const char *negative, *large; /* the first such number, where it widens */
+    bool changed;                 /* more numbers than there can be: the text is not the one that was cut */
 };
 
 static const char *token_end(const char *text, const char *end) {
@@ -62,6 +64,24 @@ static void count_lines(struct text_piece *piece) {
     piece->line_start = last > piece->begin ? last : NULL;
 }
 
+/* A number, of i64 or else of u64 where text widens: those that both have are the same bits. */
+static enum number_status parse_number(struct text_piece *piece, const char *text, const char **stop, void *value) {
+    enum number_status status = number_parse(piece->type, text, piece->end, stop, value);
+    if (!piece->widens)
+        return status;
+    int64_t number = 0;
+    if (status == NUMBER_READ)
+        memcpy(&number, value, sizeof number);
+    if (number < 0 && !piece->negative)
+        piece->negative = text;
+    if (status != NUMBER_TOO_LARGE)
+        return status;
+    status = number_parse(REDUCT_U64, text, piece->end, stop, value);
+    if (status == NUMBER_READ && !piece->large)
+        piece->large = text;
+    return status;
+}
+
 static void parse_piece(void *item) {
     struct text_piece *piece = item;
     size_t size = reduct_type_size(piece->type);
@@ -73,7 +93,7 @@ static void parse_piece(void *item) {
             piece->changed = true;
             break;
         }
-        piece->status = number_parse(piece->type, text, piece->end, &stop, value);
+        piece->status = parse_number(piece, text, &stop, value);
         if (piece->status != NUMBER_READ || (size_t)(stop - text) > TOKEN_MOST) {
             piece->bad = text;
             break;
@@ -100,7 +120,12 @@ static enum outcome cut_block(struct reader *reader, size_t size) {
         void *values = piece->values ? piece->values : malloc(room * reduct_type_size(reader->type));
         if (!values)
             return fail_memory();
-        *piece = (struct text_piece){.begin = begin, .end = cut, .type = reader->type, .values = values, .room = room};
+        *piece = (struct text_piece){.begin = begin,
+                                     .end = cut,
+                                     .type = text->widens ? REDUCT_I64 : reader->type,
+                                     .values = values,
+                                     .room = room,
+                                     .widens = text->widens};
         text->piece_count++;
         text->block += (size_t)(cut - begin);
         begin = cut;
@@ -112,8 +137,8 @@ static enum outcome cut_block(struct reader *reader, size_t size) {
  * Messages
  * ------------------------------------------------------------------------------------------------------------------ */
 
-/* Says where a byte of the block is. */
-static void place_byte(const struct reader *reader, const char *at, char place[PLACE]) {
+/* Where a byte of the block is. */
+static struct text_position find_byte(const struct reader *reader, const char *at) {
     const char *block = (const char *)reader->source.data;
     uint64_t line = reader->text.line + 1, line_start = reader->text.line_start;
     for (const char *p = block; p < at; p++) {
@@ -122,8 +147,12 @@ static void place_byte(const struct reader *reader, const char *at, char place[P
             line_start = reader->source.position + (uint64_t)(p + 1 - block);
         }
     }
-    uint64_t column = reader->source.position + (uint64_t)(at - block) - line_start + 1;
-    snprintf(place, PLACE, "%s:%" PRIu64 ":%" PRIu64, reader_name(reader), line, column);
+    return (struct text_position){line, reader->source.position + (uint64_t)(at - block) - line_start + 1};
+}
+
+static void place_byte(const struct reader *reader, const char *at, char place[PLACE]) {
+    const struct text_position position = find_byte(reader, at);
+    snprintf(place, PLACE, "%s:%" PRIu64 ":%" PRIu64, reader_name(reader), position.line, position.column);
 }
 
 /* Bytes of the UTF-8 character that a byte begins; 0 if it begins none. */
@@ -158,6 +187,8 @@ static enum outcome refuse_number(const struct reader *reader, const char *bad, 
     quote(found, bad, (size_t)(end - bad));
     if ((size_t)(end - bad) > TOKEN_MOST)
         return fail("%s: %s is not a number: it is longer than %zu characters", place, found, TOKEN_MOST);
+    if (status == NUMBER_TOO_LARGE && reader->text.widens)
+        return fail("%s: %s fits neither i64 nor u64", place, found);
     if (status == NUMBER_TOO_LARGE)
         return fail("%s: %s does not fit %s (%s)", place, found, type, reduct_type_text(reader->type));
     if (!text_is_plausible((const unsigned char *)bad, (size_t)(end - bad)))
@@ -170,6 +201,8 @@ static enum outcome refuse_number(const struct reader *reader, const char *bad, 
         return fail("%s: %s is not a truth value; expected 0, 1, false or true", place, found);
     if (reduct_type_is_float(reader->type))
         return fail("%s: %s is not a number; expected one such as -1.5e3, 0x1.8p3, inf or nan", place, found);
+    if (reader->text.widens)
+        return fail("%s: %s is not a whole number; expected one that fits i64 or u64", place, found);
     return fail("%s: %s is not a whole number; expected %s (%s)", place, found, type, reduct_type_text(reader->type));
 }
 
@@ -279,6 +312,23 @@ static enum outcome end_matrix(struct reader *reader) {
     return outcome;
 }
 
+/* Where a number of a piece is above 2^63 - 1 the elements are u64, of which none can be negative. */
+static enum outcome widen(struct reader *reader, const struct text_piece *piece) {
+    struct text_position *negative = &reader->text.negative, *large = &reader->text.large;
+    if (piece->negative && !negative->line)
+        *negative = find_byte(reader, piece->negative);
+    if (piece->large && !large->line)
+        *large = find_byte(reader, piece->large);
+    if (!large->line)
+        return DONE;
+    reader->type = REDUCT_U64;
+    if (!negative->line)
+        return DONE;
+    return fail("%s: the number at %" PRIu64 ":%" PRIu64 " is above 2^63 - 1, the one at %" PRIu64 ":%" PRIu64
+                " negative; expected all to fit i64, or all u64",
+                reader_name(reader), large->line, large->column, negative->line, negative->column);
+}
+
 static enum outcome parse_block(struct reader *reader) {
     struct text_state *text = &reader->text;
     consume_block(reader);
@@ -295,6 +345,9 @@ static enum outcome parse_block(struct reader *reader) {
                         reader_name(reader));
         if (text->pieces[i].bad)
             return refuse_number(reader, text->pieces[i].bad, text->pieces[i].end, text->pieces[i].status);
+        outcome = widen(reader, &text->pieces[i]);
+        if (outcome != DONE)
+            return outcome;
     }
     for (size_t i = 0; text->matrix && i < text->piece_count && outcome == DONE; i++)
         outcome = count_rows(reader, &text->pieces[i]);
@@ -366,8 +419,9 @@ enum outcome text_open(struct reader *reader, const struct input_options *option
         return misuse("--type: %s cannot be read from text", reduct_type_name(reader->type));
     reader->count = COUNT_UNKNOWN;
     reader->class = &TEXT;
-    reader->text =
-        (struct text_state){.pieces = calloc(reader->threads, sizeof *reader->text.pieces), .matrix = options->matrix};
+    reader->text = (struct text_state){.pieces = calloc(reader->threads, sizeof *reader->text.pieces),
+                                       .matrix = options->matrix,
+                                       .widens = options->widens};
     if (!reader->text.pieces)
         return fail_memory();
     enum outcome outcome = source_peek(&reader->source, 1, 0);

@@ -136,6 +136,44 @@ class Keys(CommandTest):
         self.good('-1 3\n-1 4\n9 6\n9 8', 'sum', '--keys', keys, matrix)
         self.good('9 6\n9 8\n-1 3\n-1 4', 'sum', '--unsorted', '--keys', keys, matrix)
 
+    def test_text_of_u64(self):
+        """Numbers that fit i64 or, where some is larger and none negative, u64."""
+        array = self.file('x.txt', '1 2 4 8')
+        for text, expected in (('18446744073709551615 7 18446744073709551615 0', '0 8\n7 2\n18446744073709551615 5'),
+                               ('9223372036854775808 9223372036854775807 -0 0x8000000000000000', '0 4\n9223372036854775807 2\n9223372036854775808 9'),
+                               ('-9223372036854775808 9223372036854775807 -1 -1', '-9223372036854775808 1\n-1 12\n9223372036854775807 2')):
+            self.good(expected, 'sum', '--keys', self.file('k.txt', text), array)
+            self.good(expected, 'sum', '--keys', '-', array, stdin=text)
+        keys, out, out_keys = self.file('k.txt', '5 18446744073709551615 5 5'), self.file('o.npy', ''), self.file('ok.npy', '')
+        self.assertEqual(self.run_command('sum', '--keys', keys, '-o', out, '--output-keys', out_keys, array), (0, '', ''))
+        with open(out_keys, 'rb') as file:
+            data = file.read()
+        self.assertIn(b"'<u8'", data)
+        self.assertEqual(data[-16:], struct.pack('<2Q', 5, 2**64 - 1))
+        for text, large, negative in (('1\n18446744073709551615\n3 -4', '2:1', '3:3'), ('-1 9223372036854775808 3 4', '1:4', '1:1')):
+            for option in ('--keys', '--by'):
+                self.bad(1, 'k.txt: the number at %s is above 2^63 - 1, the one at %s negative; expected' % (large, negative), 'sum', option,
+                         self.file('k.txt', text), array)
+        for text in ('18446744073709551616 1 2 3', '1 -9223372036854775809 2 3'):
+            self.bad(1, ('k.txt:1:', 'fits neither i64 nor u64'), 'sum', '--keys', self.file('k.txt', text), array)
+        self.bad(1, ('k.txt:1:3:', "'x' is not a whole number", 'i64 or u64'), 'sum', '--keys', self.file('k.txt', '1 x 2 3'), array)
+        self.good('1\n8', 'sum', '--by', self.file('k.txt', '0 18446744073709551615 7 1'), '--groups', '2', '--skip-outside', array)
+        self.bad(1, 'number 1 is 18446744073709551615', 'sum', '--by', self.file('k.txt', '0 18446744073709551615 7 1'), '--groups', '2', array)
+        many = 300000  # in several pieces: the first such number, and the type, are those of the whole text
+        array, keys = self.file('y.npy', npy_array('i64', [1] * many)), '\n'.join(['12345'] * (many - 1) + ['18446744073709551615'])
+        self.good(f'12345 {many - 1}\n18446744073709551615 1', 'sum', '--keys', self.file('k.txt', keys), array)
+        self.bad(1, f'the number at {many}:1 is above 2^63 - 1, the one at 7:1 negative', 'sum', '--keys', self.file('k.txt', keys.replace('12345', '-2345', 7).replace('-2345', '12345', 6)), array)
+
+    def test_standard_input(self):
+        """Of either format."""
+        array = self.file('x.txt', '1 2 4')
+        for file in (npy_array('u8', [1, 0, 1]), '1 0 1'):
+            self.good('2\n5', 'sum', '--by', '-', array, stdin=file)
+        for file in (npy_array('u32', [7, 0, 7]), '7 0 7'):
+            self.good('0 2\n7 5', 'sum', '--keys', '-', array, stdin=file)
+        for mask in (npy_array('u8', [0, 1, 1]), b'\0\1\1'):
+            self.good('6', 'sum', '--mask', '-', array, stdin=mask)
+
     def test_a_result_is_named_by_its_key(self):
         array, keys = self.file('x.txt', '1 2 nan 4'), self.file('k.txt', '-7 12 12 -7')
         self.bad(1, 'x.txt: key 12: min: element 2 is NaN', 'min,count', '--nan', 'error', '--keys', keys, array)
