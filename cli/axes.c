@@ -85,10 +85,9 @@ static void find_strides(struct array *array) {
     }
 }
 
-static enum outcome open_array(struct array *array, const char *path, const struct options *options) {
-    enum outcome outcome = reader_open(&array->reader, path, &options->input);
-    if (outcome == DONE && options_groups_file(options))
-        outcome = reader_in_order(&array->reader);
+/* An array that is open. */
+static enum outcome read_array(struct array *array, const struct options *options) {
+    enum outcome outcome = options_groups_file(options) ? reader_in_order(&array->reader) : DONE;
     if (outcome == DONE)
         outcome = read_elements(array);
     if (outcome != DONE)
@@ -105,6 +104,49 @@ static enum outcome open_array(struct array *array, const char *path, const stru
     return DONE;
 }
 
+/* The type as NumPy names it; null where it has none. It has none of its own for bf16: this is what arrays of the package
+ * ml_dtypes are saved as. */
+static const char *numpy_type(reduct_type type) {
+    static const char *const NAMES[] = {
+        [REDUCT_F64] = "<f8", [REDUCT_F32] = "<f4", [REDUCT_F16] = "<f2", [REDUCT_BF16] = "<V2", [REDUCT_BOOL] = "|b1",
+        [REDUCT_I8] = "|i1",  [REDUCT_I16] = "<i2", [REDUCT_I32] = "<i4", [REDUCT_I64] = "<i8",  [REDUCT_U8] = "|u1",
+        [REDUCT_U16] = "<u2", [REDUCT_U32] = "<u4", [REDUCT_U64] = "<u8"};
+    return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : NULL;
+}
+
+/* What the elements' type makes of the reductions, and whether a file can hold that. */
+static enum outcome resolve(struct axes *axes) {
+    const struct options *options = axes->options;
+    const struct reader *reader = &axes->arrays[0].reader;
+    enum outcome outcome = DONE;
+    for (size_t i = 0; i < options->op_count && outcome == DONE; i++)
+        outcome = reducer_resolve(options, options->ops[i], reader->type, reader_name(reader), &axes->reductions[i]);
+    if (outcome != DONE || !options->output)
+        return outcome;
+    const reduct_type type = axes->reductions[0].result;
+    if (!numpy_type(type))
+        return misuse("--output: .npy files hold no %s; give another --result, such as i64", reduct_type_name(type));
+    if (options->missing && !reduct_type_is_float(type))
+        return misuse("--missing: the results are %s, which has no nan; expected a float type, where there is --output",
+                      reduct_type_name(type));
+    return DONE;
+}
+
+/* The types are known, and checked, before the elements are read. */
+static enum outcome open_arrays(struct axes *axes) {
+    const struct options *options = axes->options;
+    enum outcome outcome = DONE;
+    while (axes->array_count < options->path_count && outcome == DONE) {
+        const size_t i = axes->array_count++;
+        outcome = reader_open(&axes->arrays[i].reader, options->paths[i], &options->input);
+        if (outcome == DONE && i == 0)
+            outcome = resolve(axes);
+        if (outcome == DONE)
+            outcome = read_array(&axes->arrays[i], options);
+    }
+    return outcome;
+}
+
 /* A .npy array of bytes, or bytes alone. */
 static enum outcome open_mask(struct axes *axes) {
     struct options options = *axes->options;
@@ -114,7 +156,9 @@ static enum outcome open_mask(struct axes *axes) {
     options.rows = options.columns = false;
     if (!options.mask)
         return DONE;
-    enum outcome outcome = open_array(&axes->mask, options.mask, &options);
+    enum outcome outcome = reader_open(&axes->mask.reader, options.mask, &options.input);
+    if (outcome == DONE)
+        outcome = read_array(&axes->mask, &options);
     if (outcome == DONE && reduct_type_size(axes->mask.reader.type) != 1)
         return fail("%s: %s elements; expected bytes, which are 0 where an element does not count",
                     reader_name(&axes->mask.reader), reduct_type_name(axes->mask.reader.type));
@@ -134,7 +178,9 @@ static enum outcome open_groups(struct axes *axes) {
         .unless_npy = FORMAT_TEXT, .type = REDUCT_I64, .widens = true, .threads = options.input.threads};
     if (!file)
         return DONE;
-    enum outcome outcome = open_array(&axes->by, file, &options);
+    enum outcome outcome = reader_open(&axes->by.reader, file, &options.input);
+    if (outcome == DONE)
+        outcome = read_array(&axes->by, &options);
     const reduct_type type = axes->by.reader.type;
     const bool large = type == REDUCT_U32 || type == REDUCT_U64 || type == REDUCT_I32 || type == REDUCT_I64;
     if (outcome == DONE && !large && (options.keys || (type != REDUCT_U8 && type != REDUCT_U16)))
@@ -373,16 +419,22 @@ static enum outcome fail_result(const struct axes *axes, uint64_t result, size_t
     }
 }
 
+/* Whether a result does not exist, and need not. */
+static bool is_missing(const struct axes *axes, uint64_t result, size_t which) {
+    return axes->options->missing && axes->outcomes[which] &&
+           axes->outcomes[which][result].status == REDUCT_ERROR_EMPTY;
+}
+
 /* Says which result is the first that fails. */
 static enum outcome check_outcomes(const struct axes *axes) {
     for (uint64_t r = 0; r < axes->count; r++)
         for (size_t i = 0; i < axes->options->op_count; i++)
-            if (axes->outcomes[i][r].status != REDUCT_OK)
+            if (axes->outcomes[i][r].status != REDUCT_OK && !is_missing(axes, r, i))
                 return fail_result(axes, r, i);
     return DONE;
 }
 
-/* Once more, with an outcome for each result. */
+/* Once more, with an outcome for each result; what does not exist is NaN. */
 static enum outcome execute_each(struct axes *axes, const reduct_plan *plan, const void *const *inputs) {
     reduct_error error;
     for (size_t i = 0; i < axes->options->op_count; i++) {
@@ -440,8 +492,6 @@ static enum outcome reduce(struct axes *axes) {
         outcome = number_keys(axes);
     if (outcome == DONE)
         outcome = choose_axes(axes);
-    for (size_t i = 0; i < options->op_count && outcome == DONE; i++)
-        outcome = reducer_resolve(options, options->ops[i], reader->type, reader_name(reader), &axes->reductions[i]);
     if (outcome != DONE)
         return outcome;
     const reduct_array array = {.rank = reader->layout.rank,
@@ -494,21 +544,15 @@ static void print(const struct axes *axes) {
         }
         for (size_t i = 0; i < axes->options->op_count; i++) {
             const reduct_reduction *reduction = &axes->reductions[i];
-            print_numbers(reduction->result, (const char *)axes->results[i] + r * result_size(reduction),
-                          reduct_operator_outputs(reduction->op), axes->options->hex);
+            const int values = reduct_operator_outputs(reduction->op);
+            if (is_missing(axes, r, i))
+                print_missing(axes->options->missing, values);
+            else
+                print_numbers(reduction->result, (const char *)axes->results[i] + r * result_size(reduction), values,
+                              axes->options->hex);
             putchar(beside && i + 1 < axes->options->op_count ? ' ' : '\n');
         }
     }
-}
-
-/* The type as NumPy names it; null where it has none. It has none of its own for bf16: this is what arrays of the package
- * ml_dtypes are saved as. */
-static const char *numpy_type(reduct_type type) {
-    static const char *const NAMES[] = {
-        [REDUCT_F64] = "<f8", [REDUCT_F32] = "<f4", [REDUCT_F16] = "<f2", [REDUCT_BF16] = "<V2", [REDUCT_BOOL] = "|b1",
-        [REDUCT_I8] = "|i1",  [REDUCT_I16] = "<i2", [REDUCT_I32] = "<i4", [REDUCT_I64] = "<i8",  [REDUCT_U8] = "|u1",
-        [REDUCT_U16] = "<u2", [REDUCT_U32] = "<u4", [REDUCT_U64] = "<u8"};
-    return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : NULL;
 }
 
 /* The lengths of the array of results, as .npy files have them. Results of several values have one axis more, the last. */
@@ -603,26 +647,15 @@ static enum outcome write_files(const struct axes *axes) {
     return write_outputs(outputs, options->keys ? 2 : 1);
 }
 
-static enum outcome check_output_type(const struct axes *axes) {
-    reduct_type type = axes->reductions[0].result;
-    if (!axes->options->output || numpy_type(type))
-        return DONE;
-    return misuse("--output: .npy files hold no %s; give another --result, such as i64", reduct_type_name(type));
-}
-
 enum outcome axes_command(const struct options *options) {
     struct axes axes = {.options = options};
-    enum outcome outcome = DONE;
-    for (; axes.array_count < options->path_count && outcome == DONE; axes.array_count++)
-        outcome = open_array(&axes.arrays[axes.array_count], options->paths[axes.array_count], options);
+    enum outcome outcome = open_arrays(&axes);
     if (outcome == DONE)
         outcome = open_mask(&axes);
     if (outcome == DONE)
         outcome = open_groups(&axes);
     if (outcome == DONE)
         outcome = reduce(&axes);
-    if (outcome == DONE)
-        outcome = check_output_type(&axes);
     if (outcome == DONE && options->output)
         outcome = write_files(&axes);
     else if (outcome == DONE)

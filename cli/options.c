@@ -27,6 +27,7 @@ enum {
     BY,
     GROUPS,
     KEYS,
+    MISSING,
     UNSORTED,
     OUTPUT_KEYS,
     SKIP_OUTSIDE,
@@ -83,6 +84,10 @@ static const program_option OPTIONS[] = {
     {"threads", THREADS, "N", "most threads to use; 0, the default, for one per processor"},
     {"quiet", QUIET, NULL, "no progress, no remarks"},
     {"hex", HEX, NULL, "print the result in base 16, exactly"},
+    {"missing", MISSING, "TEXT",
+     "what is written for a result that does not exist, as its elements are too few: a minimum of none, a variance of "
+     "one; TEXT is such as nan, and may be empty. By default that is an error. With --output TEXT is nan, and results "
+     "are of a float type"},
     {"output", OUTPUT, "FILE",
      "with --axis, --rows, --columns, --by or --keys: write the results to FILE, as NumPy's .npy"},
     {"output-keys", OUTPUT_KEYS, "FILE", "with --keys and --output: write the keys to FILE, as NumPy's .npy"},
@@ -283,6 +288,9 @@ static int take_option(int key, char *value, void *state) {
     case SKIP_OUTSIDE:
         options->skip_outside = true;
         return DONE;
+    case MISSING:
+        options->missing = value;
+        return DONE;
     case OUTPUT:
         options->output = value;
         return DONE;
@@ -382,7 +390,7 @@ size_t options_standard_inputs(const struct options *options) {
 /* Refuses what does not go together. */
 static enum outcome check(const struct options *options, const char *names) {
     size_t inputs = (size_t)reduct_operator_inputs(options->ops[0]), standard = options_standard_inputs(options);
-    char list[TABLE_LIST];
+    char list[TABLE_LIST], found[QUOTED];
     for (size_t i = 0; i < options->op_count; i++)
         if (options->op_count > 1 && reduct_operator_inputs(options->ops[i]) > 1)
             return misuse("%s reads two inputs; expected it alone", operator_table(options->ops[i]));
@@ -394,6 +402,9 @@ static enum outcome check(const struct options *options, const char *names) {
         return misuse("%s reduces %zu inputs together; %zu given", names, inputs, options->path_count);
     if (standard > 1)
         return misuse("-: standard input can be read only once; given %zu times", standard);
+    if (options->output && options->missing && strcmp(options->missing, "nan") != 0)
+        return misuse("--missing: found %s; expected nan, as --output writes numbers",
+                      quote(found, options->missing, strlen(options->missing)));
     if (options->input.format == FORMAT_RAW && !options->input.type)
         return misuse("--format raw: raw binary does not say what it holds; give its element type, as in --type f64");
     return check_axes(options);

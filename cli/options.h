@@ -21,8 +21,9 @@ struct options {
     bool unsorted;       /* keys in order of first appearance */
     const char *output_keys;
     bool has_groups, skip_outside;
-    uint64_t groups;    /* with has_groups: how many groups there are */
-    const char *output; /* file for several results, or null for standard output */
+    uint64_t groups;     /* with has_groups: how many groups there are */
+    const char *output;  /* file for several results, or null for standard output */
+    const char *missing; /* what is written for a result of too few elements; null where that is an error */
     reduct_mode mode;
     reduct_nan nan;
     reduct_type result; /* REDUCT_DEFAULT if not said */

@@ -24,6 +24,14 @@ void print_numbers(reduct_type type, const void *values, int count, bool hex) {
     }
 }
 
+void print_missing(const char *text, int count) {
+    for (int i = 0; i < count; i++) {
+        if (i)
+            putchar(' ');
+        fputs(text, stdout);
+    }
+}
+
 enum outcome print_finish(void) {
     errno = 0;
     bool failed = ferror(stdout) || fclose(stdout) != 0; /* closing tells more than flushing */

@@ -15,6 +15,9 @@ void print_prepare(void);
 /* The number alone, or so many side by side, without the end of the line. */
 void print_numbers(reduct_type type, const void *values, int count, bool hex);
 
+/* In place of numbers that do not exist. */
+void print_missing(const char *text, int count);
+
 /* Sees to it that all that was printed has arrived: a full disk or a closed pipe is only noticed now. */
 enum outcome print_finish(void);
 

@@ -281,15 +281,20 @@ static enum outcome reduce_together(struct run *run) {
 /* A line for each operator, with all its values; nothing before all of them are known. */
 static enum outcome print_results(struct run *run) {
     union result results[OPERATORS_MOST];
+    bool missing[OPERATORS_MOST] = {false};
+    const char *text = run->options->missing;
     size_t count = run->options->op_count;
     for (size_t i = 0; i < count; i++) {
-        enum outcome outcome = reducer_result(&run->reducers[i], run->first, &results[i]);
+        enum outcome outcome = reducer_result(&run->reducers[i], run->first, &results[i], text ? &missing[i] : NULL);
         if (outcome != DONE)
             return outcome;
     }
     for (size_t i = 0; i < count; i++) {
         const reduct_reduction *reduction = &run->reducers[i].reduction;
-        print_numbers(reduction->result, &results[i], reduct_operator_outputs(reduction->op), run->options->hex);
+        if (missing[i])
+            print_missing(text, reduct_operator_outputs(reduction->op));
+        else
+            print_numbers(reduction->result, &results[i], reduct_operator_outputs(reduction->op), run->options->hex);
         putchar('\n');
     }
     return DONE;

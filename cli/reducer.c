@@ -285,7 +285,7 @@ enum outcome reducer_merge(struct reducer *reducer, const unsigned char state[RE
     return status == REDUCT_OK ? DONE : pass_on("ranks", &error);
 }
 
-enum outcome reducer_result(struct reducer *reducer, const char *name, union result *result) {
+enum outcome reducer_result(struct reducer *reducer, const char *name, union result *result, bool *missing) {
     reduct_error error;
     reduct_status status;
     enum outcome outcome = reducer->in_blocks ? end_blocks(reducer, name) : DONE;
@@ -295,5 +295,7 @@ enum outcome reducer_result(struct reducer *reducer, const char *name, union res
         status = extreme_result(&reducer->extreme, &result->word[0], &error);
     else
         status = reduct_accumulator_result(reducer->accumulator, REDUCT_DEFAULT, result, &error);
-    return status == REDUCT_OK ? DONE : pass_on(name, &error);
+    if (missing)
+        *missing = status == REDUCT_ERROR_EMPTY;
+    return status == REDUCT_OK || (missing && *missing) ? DONE : pass_on(name, &error);
 }

@@ -71,7 +71,8 @@ union result {
     double f64;
 };
 
-/* The result, of the type `reducer->reduction.result`, with as many values as the operator gives. */
-enum outcome reducer_result(struct reducer *reducer, const char *name, union result *result);
+/* The result, of the type `reducer->reduction.result`, with as many values as the operator gives. That elements are too few for it
+ * is a failure, or is told where `missing` is not null. */
+enum outcome reducer_result(struct reducer *reducer, const char *name, union result *result, bool *missing);
 
 #endif

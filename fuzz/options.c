@@ -61,9 +61,10 @@ enum option {
     SKIP_OUTSIDE,
     KEYS,
     UNSORTED,
-    OUTPUT_KEYS
+    OUTPUT_KEYS,
+    MISSING
 };
-enum { OPTIONS = OUTPUT_KEYS + 1 };
+enum { OPTIONS = MISSING + 1 };
 
 /* A value, good for a number or not. */
 struct value {
@@ -124,6 +125,7 @@ static const struct value axes[] = {
     BAD("+1"),   BAD("1.0"),  BAD("99999999999999999999")};
 static const struct value files[] = {{"out.npy", 0, 0}, {"", 0, 0}, {"-", 0, 0}};
 static const struct value more_files[] = {{"keys.npy", 0, 0}, {"out.npy", 0, 0}};
+static const struct value texts[] = {{"nan", 0, 0}, {"", 0, 0}, {"NaN", 0, 0}, {"-", 0, 0}};
 static const struct value devices[] = {{"cpu", 0, 0}, {"", 0, 0}, {"nowhere", 0, 0}, {"-", 0, 0}};
 
 static const struct {
@@ -157,7 +159,8 @@ static const struct {
     [SKIP_OUTSIDE] = {"skip-outside", 0, NULL, 0},
     [KEYS] = {"keys", 0, VALUES(files)},
     [UNSORTED] = {"unsorted", 0, NULL, 0},
-    [OUTPUT_KEYS] = {"output-keys", 0, VALUES(more_files)}};
+    [OUTPUT_KEYS] = {"output-keys", 0, VALUES(more_files)},
+    [MISSING] = {"missing", 0, VALUES(texts)}};
 static const char *const standard[] = {"help", "usage", "version"};
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -286,6 +289,9 @@ static void take(struct options *expected, enum option option, const struct valu
         break;
     case OUTPUT_KEYS:
         expected->output_keys = value->text;
+        break;
+    case MISSING:
+        expected->missing = value->text;
     }
 }
 
@@ -330,7 +336,8 @@ static void check_together(struct line *line) {
         line->bad = line->bad || expected->unsorted || expected->output_keys;
     line->bad = line->bad || (!expected->by && (expected->has_groups || expected->skip_outside));
     line->bad = line->bad || kinds > 1 || ((kinds || expected->mask) && expected->path_count != inputs) ||
-                (!kinds && expected->output);
+                (!kinds && expected->output) ||
+                (expected->output && expected->missing && strcmp(expected->missing, "nan") != 0);
 }
 
 static void write_line(struct line *line, struct fuzz_input *input) {
@@ -393,6 +400,8 @@ static void check_same(const struct line *line, const struct options *got) {
     FUZZ_REQUIRE(!got->keys == !expected->keys && (!got->keys || strcmp(got->keys, expected->keys) == 0));
     FUZZ_REQUIRE(!got->output_keys == !expected->output_keys &&
                  (!got->output_keys || strcmp(got->output_keys, expected->output_keys) == 0));
+    FUZZ_REQUIRE(!got->missing == !expected->missing &&
+                 (!got->missing || strcmp(got->missing, expected->missing) == 0));
     FUZZ_REQUIRE(!got->mask == !expected->mask && (!got->mask || strcmp(got->mask, expected->mask) == 0));
     FUZZ_REQUIRE(got->axis_count == expected->axis_count && got->op_count == 1);
     for (size_t i = 0; i < got->axis_count; i++)

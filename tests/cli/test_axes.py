@@ -6,7 +6,7 @@ import random
 import struct
 from fractions import Fraction
 
-from harness import CommandTest, in_fortran_order, main, npy, npy_array
+from harness import CommandTest, in_fortran_order, main, npy, npy_array, text_of
 
 GENERATOR = random.Random(11)
 SHAPES = ((3,), (2, 3), (3, 2), (1, 7), (40, 25), (2, 3, 4), (3, 1, 5), (2, 2, 2, 2, 3), (0, 3), (3, 0), ())
@@ -219,6 +219,70 @@ class Several(CommandTest):
         self.bad(2, 'more than 16', ','.join(['sum'] * 17), '-')
         self.bad(2, 'dot reads two inputs', 'sum,dot', '-')
         self.bad(2, '--wrap: found with mean,max', 'mean,max', '--wrap', '-')
+
+
+class Missing(CommandTest):
+    """Results of too few elements, and what is written for them."""
+
+    def test_whole(self):
+        nothing, one = self.file('none.txt', ''), self.file('one.txt', '5')
+        for text in ('nan', 'NA', '', '%s x'):
+            self.good(text, 'min', '--missing', text, nothing)
+            self.good(text, 'argmax', '--missing=' + text, stdin='')
+            self.good(f'5\n{text}\n5 5\n{text}', 'sum,var,minmax,std', '--missing', text, one)
+        self.good('nan nan\n0\nnan', 'minmax,sum,mean', '--missing', 'nan', nothing)
+        self.good('nan', 'mean', '--mode', 'fast', '--missing', 'nan', nothing)
+        self.good('NA', 'weighted-mean', '--missing', 'NA', nothing, nothing)
+        self.good('NA', 'max', '--nan', 'ignore', '--missing', 'NA', stdin='nan nan')
+        self.good('NA\n1', 'var,count', '--missing', 'NA', '--mask', self.file('m.raw', b'\0\1\0'), self.file('x.txt', '1 2 3'))
+
+    def test_axes(self):
+        path, empty = self.file('x.txt', '1 nan 3\n4 nan nan\n'), self.file('e.npy', npy_array('f64', [], '<', (0, 2)))
+        ignore = ('--nan', 'ignore', '--missing', 'NA')
+        self.good('2 2 1 3\nNA 1 4 4', 'var,count,minmax', '--rows', *ignore, path)
+        self.good('4.5 1 4\nNA NA NA\nNA 3 3', 'var,minmax', '--columns', *ignore, path)
+        self.good('1\n\n3', 'min', '--columns', '--nan', 'ignore', '--missing', '', path)
+        self.good('NA 0\nNA 0', 'argmin,sum', '--axis', '0', '--missing', 'NA', empty)
+        self.good('NA 0', 'argmin,sum', '--axis', '0', '--axis', '1', '--missing', 'NA', empty)
+
+    def test_groups(self):
+        path, by = self.file('x.txt', '1 2 4'), self.file('k.txt', '0 3 0')
+        self.good('1 4.5\nNA NA\nNA NA\n2 NA', 'min,var', '--by', by, '--missing', 'NA', path)
+        self.good('0 4.5 2\n3 NA 1', 'var,count', '--keys', by, '--missing', 'NA', path)
+        matrix = self.file('m.txt', '1 2\n3 nan\n5 nan\n')
+        self.good('3 3\n3 NA\n7 1\n7 2', 'min', '--keys', self.file('k.txt', '7 3 3'), '--nan', 'ignore', '--missing', 'NA', matrix)
+
+    def test_files(self):
+        path, by, out = self.file('x.txt', '1 2 4'), self.file('k.txt', '0 2 0'), self.file('out.npy', 'before')
+        self.assertEqual(self.run_command('var', '--by', by, '--missing', 'nan', '-o', out, path), (0, '', ''))
+        with open(out, 'rb') as file:
+            data = file.read()
+        self.assertEqual([text_of(v) for v in struct.unpack('<3d', data[-24:])], ['4.5', 'nan', 'nan'])
+        self.assertEqual(self.run_command('minmax', '--by', by, '--result', 'f32', '--missing', 'nan', '-o', out, '--type', 'f32', path), (0, '', ''))
+        with open(out, 'rb') as file:
+            data = file.read()
+        self.assertIn(b"'shape': (3,2,)", data)
+        self.assertEqual([text_of(v) for v in struct.unpack('<6f', data[-24:])], ['1', '4', 'nan', 'nan', '2', '2'])
+
+    def test_other_failures(self):
+        path, by = self.file('x.txt', '1 nan 4'), self.file('k.txt', '0 2 2')
+        self.bad(1, 'x.txt: group 2: min: element 1 is NaN', 'min', '--nan', 'error', '--by', by, '--missing', 'nan', path)
+        self.bad(1, 'x.txt:1:3: found NaN', 'min', '--nan', 'error', '--missing', 'nan', path)
+        self.bad(1, 'group 2: sum: the result does not fit i64', 'min,sum', '--result', 'i64', '--type', 'i64', '--by', by, '--missing', 'nan',
+                 self.file('l.txt', '1 9223372036854775807 4'))
+        self.bad(1, 'var of 1 element does not exist', 'var', stdin='1')
+
+    def test_refused(self):
+        """Before any element is read."""
+        out = self.file('out.npy', 'before')
+        for text in ('', 'NaN', 'NA', '\x1b'):
+            self.bad(2, ('--missing: found ', 'expected nan', '--output'), 'var', '--rows', '-o', out, '--missing', text, 'nowhere')
+        integers = self.file('i.npy', npy_array('i32', [1, 2], '<', (1, 2)))
+        for op, kind in (('min', 'i32'), ('argmin', 'u64'), ('sum', 'i64')):
+            self.bad(2, '--missing: the results are %s, which has no nan; expected a float type' % kind, op, '--by', 'nowhere', '-o', out,
+                     '--missing', 'nan', integers)
+        with open(out, 'rb') as file:
+            self.assertEqual(file.read(), b'before')
 
 
 if __name__ == '__main__':
