@@ -1080,7 +1080,9 @@ static void refused_plans(void **state) {
     reduct_plan_options options = {.reductions = &sum, .reduction_count = 1, .kind = REDUCT_GROUPS};
     refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: null pointer");
     options.groups = &groups;
-    refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: index: 6");
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: index: i16; expected u8");
+    groups.index = REDUCT_DEFAULT;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: index: 0; expected u8");
     groups.index = REDUCT_U16;
     groups.reserved[3] = 1;
     refuse(&options, REDUCT_ERROR_ARGUMENT, "groups: reserved");

@@ -1829,7 +1829,9 @@ static void refused_plans(void **state) {
     refuse(&options, REDUCT_ERROR_ARGUMENT, "segments: null pointer");
     options.segments = &parts;
     parts.index = REDUCT_F32;
-    refuse(&options, REDUCT_ERROR_ARGUMENT, "segments: index: 2");
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "segments: index: f32; expected i32");
+    parts.index = (reduct_type)99;
+    refuse(&options, REDUCT_ERROR_ARGUMENT, "segments: index: 99; expected i32");
     parts = (reduct_segments){.count = 3, .elements = 10, .length = 4};
     refuse(&options, REDUCT_ERROR_ARGUMENT, "segments: 3 of 4 elements");
     parts = (reduct_segments){.count = 3, .elements = UINT64_MAX, .index = REDUCT_I64};

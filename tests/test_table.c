@@ -728,6 +728,44 @@ static void refused(void **state) {
     }
 }
 
+static void assert_said(const reduct_error *error, const char *said) {
+    if (error->status != REDUCT_ERROR_ARGUMENT || strncmp(error->message, said, strlen(said)) != 0)
+        test_fail("refused with \"%s\"; expected \"%s...\"", error->message, said);
+}
+
+/* Types are named; what is none has only its number. */
+static void refused_types(void **state) {
+    (void)state;
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    const double x = 1;
+    const uint32_t index = 0;
+    uint64_t found;
+    reduct_error error;
+    reduct_keys *keys = NULL;
+    reduct_table *table = NULL;
+    reduct_table_batch batch = {.x = &x, .count = 1, .indices = &index, .index = REDUCT_F32};
+    reduct_keys_create(REDUCT_F16, &keys, &error);
+    assert_said(&error, "type: f16; expected i32");
+    reduct_keys_create((reduct_type)99, &keys, &error);
+    assert_said(&error, "type: 99; expected i32");
+    assert_null(keys);
+    reduct_keys_runs(REDUCT_U8, &index, 1, NULL, NULL, &found, &error);
+    assert_said(&error, "type: u8; expected i32");
+    test_status(reduct_keys_create(REDUCT_U32, &keys, NULL), REDUCT_OK);
+    reduct_keys_add(keys, &index, 1, REDUCT_I64, &found, &error);
+    assert_said(&error, "index: i64; expected u32 or u64");
+    reduct_keys_destroy(keys);
+    test_status(reduct_table_create(&(reduct_table_options){.reductions = &sum, .reduction_count = 1, .groups = 2},
+                                    &table, NULL),
+                REDUCT_OK);
+    reduct_table_add(table, &batch, &error);
+    assert_said(&error, "index: f32; expected u8");
+    batch.index = REDUCT_DEFAULT;
+    reduct_table_add(table, &batch, &error);
+    assert_said(&error, "index: 0; expected u8");
+    reduct_table_destroy(table);
+}
+
 /* Of an index outside and a NaN the first one is named. Only the arrays count that a reduction reads which refuses NaNs. */
 static void refused_first(void **state) {
     (void)state;
@@ -1230,13 +1268,21 @@ static void runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_steps),      cmocka_unit_test(many_groups),
-        cmocka_unit_test(wide_groups),    cmocka_unit_test(no_memory),
-        cmocka_unit_test(refused),        cmocka_unit_test(refused_first),
-        cmocka_unit_test(doubled),        cmocka_unit_test(damaged),
-        cmocka_unit_test(numbered),       cmocka_unit_test(swapped),
-        cmocka_unit_test(runs),           cmocka_unit_test(keys_without_memory),
-        cmocka_unit_test(kept_on_device), cmocka_unit_test(kept_without_memory),
+        cmocka_unit_test(any_steps),
+        cmocka_unit_test(many_groups),
+        cmocka_unit_test(wide_groups),
+        cmocka_unit_test(no_memory),
+        cmocka_unit_test(refused),
+        cmocka_unit_test(refused_first),
+        cmocka_unit_test(refused_types),
+        cmocka_unit_test(doubled),
+        cmocka_unit_test(damaged),
+        cmocka_unit_test(numbered),
+        cmocka_unit_test(swapped),
+        cmocka_unit_test(runs),
+        cmocka_unit_test(keys_without_memory),
+        cmocka_unit_test(kept_on_device),
+        cmocka_unit_test(kept_without_memory),
     };
     return cmocka_run_group_tests_name("table", tests, find_devices, NULL);
 }

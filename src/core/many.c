@@ -100,12 +100,14 @@ static reduct_status resolve_all(const reduct_plan_options *options, struct rd_m
 }
 
 static reduct_status check_segments(const reduct_segments *segments, size_t bytes, reduct_error *error) {
+    char label[RD_TYPE_LABEL];
     if (!segments)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "segments: null pointer");
     reduct_type index = segments->index;
     if (index != REDUCT_DEFAULT && index != REDUCT_I32 && index != REDUCT_U32 && index != REDUCT_I64 &&
         index != REDUCT_U64)
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "segments: index: %d; expected i32, u32, i64 or u64", (int)index);
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "segments: index: %s; expected i32, u32, i64 or u64",
+                       rd_type_label(index, label));
     uint64_t product;
     if (index == REDUCT_DEFAULT &&
         (__builtin_mul_overflow(segments->count, segments->length, &product) || product > segments->elements))
@@ -146,11 +148,12 @@ static reduct_status check_initial(const struct rd_many *many, reduct_error *err
 
 static reduct_status check_groups(const struct rd_many *many, const reduct_groups *groups, size_t bytes,
                                   reduct_error *error) {
+    char label[RD_TYPE_LABEL];
     if (!groups)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "groups: null pointer");
     if (!is_group_index(groups->index))
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "groups: index: %d; expected u8, u16, u32, u64, i32 or i64",
-                       (int)groups->index);
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "groups: index: %s; expected u8, u16, u32, u64, i32 or i64",
+                       rd_type_label(groups->index, label));
     reduct_status status = groups->with_initial ? check_initial(many, error) : REDUCT_OK;
     if (status != REDUCT_OK)
         return status;

@@ -1,6 +1,7 @@
 /* The tables of types, operators, modes and NaN policies, their names and parsers. */
 #include "core/tables.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const struct rd_type types[RD_TYPE_END] = {
@@ -27,6 +28,14 @@ const struct rd_type *rd_type(reduct_type type) {
 
 const struct rd_operator *rd_operator(reduct_operator op) {
     return (size_t)op < COUNT(operators) && operators[op].name ? &operators[op] : NULL;
+}
+
+const char *rd_type_label(reduct_type type, char label[RD_TYPE_LABEL]) {
+    if (rd_type(type))
+        snprintf(label, RD_TYPE_LABEL, "%s", rd_type(type)->name);
+    else
+        snprintf(label, RD_TYPE_LABEL, "%d", (int)type);
+    return label;
 }
 
 const char *reduct_type_name(reduct_type type) {

@@ -45,6 +45,12 @@ enum { RD_TYPE_END = RD_TYPE_ROWS + 1, RD_OPERATOR_END = RD_OPERATOR_ROWS + 1 };
 const struct rd_type *rd_type(reduct_type type);
 const struct rd_operator *rd_operator(reduct_operator op);
 
+/* Room for the name of any type, or for a number in its place. */
+enum { RD_TYPE_LABEL = 16 };
+
+/* The name of a type, for messages; the number of what is none. Returns `label`. */
+const char *rd_type_label(reduct_type type, char label[RD_TYPE_LABEL]);
+
 /* True where the result follows from the least or the greatest element, or from both. */
 static inline bool rd_is_extreme(const struct rd_operator *op) {
     return op->combine == RD_LEAST || op->combine == RD_GREATEST || op->combine == RD_BOTH;

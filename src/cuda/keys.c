@@ -163,12 +163,14 @@ static reduct_status prepare(reduct_cuda_keys *keys, reduct_error *error) {
 }
 
 static reduct_status check_options(const reduct_cuda_keys_options *options, reduct_error *error) {
+    char label[RD_TYPE_LABEL];
     if (!options)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "options: null pointer");
     if ((unsigned)options->kind > REDUCT_CUDA_KEYS_RUNS)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "kind: %d; expected a reduct_cuda_keys_kind", (int)options->kind);
     if (!is_key_type(options->type))
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "type: %d; expected i32, u32, i64 or u64", (int)options->type);
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "type: %s; expected i32, u32, i64 or u64",
+                       rd_type_label(options->type, label));
     if (options->count > COUNT_MOST)
         return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "count: %llu keys; expected 2^40 at most",
                        (unsigned long long)options->count);

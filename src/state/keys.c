@@ -81,10 +81,12 @@ static bool make_room(reduct_keys *keys, uint64_t room) {
 }
 
 reduct_status reduct_keys_create(reduct_type type, reduct_keys **keys, reduct_error *error) {
+    char label[RD_TYPE_LABEL];
     if (!keys)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "keys: null pointer");
     if (!is_key_type(type))
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "type: %d; expected i32, u32, i64 or u64", (int)type);
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "type: %s; expected i32, u32, i64 or u64",
+                       rd_type_label(type, label));
     reduct_keys *made = malloc(sizeof *made);
     if (made)
         *made = (reduct_keys){.type = type};
@@ -120,10 +122,11 @@ static reduct_status check_array(const char *name, const void *array, reduct_typ
 
 static reduct_status check(const reduct_keys *keys, const void *array, uint64_t count, reduct_type index,
                            const void *indices, reduct_error *error) {
+    char label[RD_TYPE_LABEL];
     if (!keys)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "keys: null pointer");
     if (index != REDUCT_U32 && index != REDUCT_U64)
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "index: %d; expected u32 or u64", (int)index);
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "index: %s; expected u32 or u64", rd_type_label(index, label));
     reduct_status status = check_array("array", array, keys->type, count, error);
     return status == REDUCT_OK ? check_array("indices", indices, index, count, error) : status;
 }
@@ -269,8 +272,10 @@ reduct_status reduct_keys_order(const reduct_keys *keys, uint64_t *order, reduct
 
 reduct_status reduct_keys_runs(reduct_type type, const void *array, uint64_t count, uint64_t *offsets, void *unique,
                                uint64_t *runs, reduct_error *error) {
+    char label[RD_TYPE_LABEL];
     if (!is_key_type(type))
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "type: %d; expected i32, u32, i64 or u64", (int)type);
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "type: %s; expected i32, u32, i64 or u64",
+                       rd_type_label(type, label));
     if (!runs)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "runs: null pointer");
     size_t bytes = rd_type(type)->bytes;

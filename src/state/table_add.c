@@ -122,9 +122,10 @@ static reduct_status check_batch(const reduct_table *table, const reduct_table_b
 }
 
 static reduct_status check_indices(const reduct_table_batch *batch, reduct_error *error) {
+    char label[RD_TYPE_LABEL];
     if (!is_index_type(batch->index))
-        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "index: %d; expected u8, u16, u32, u64, i32 or i64",
-                       (int)batch->index);
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "index: %s; expected u8, u16, u32, u64, i32 or i64",
+                       rd_type_label(batch->index, label));
     if (!batch->indices && batch->count)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "indices: null pointer");
     size_t bytes = rd_type(batch->index)->bytes;
