@@ -267,8 +267,8 @@ static void add(struct rng *rng, struct work *work) {
                                 .index = index_types[rng_below(rng, 6)],
                                 .skip = (int)rng_below(rng, 2),
                                 .mask_kind = (reduct_mask)rng_below(rng, 3),
-                                .mask = mask,
-                                .mask_offset = rng_below(rng, 9)};
+                                .mask = mask};
+    batch.mask_offset = batch.mask_kind ? rng_below(rng, 9) : 0;
     for (size_t i = 0; i < count; i++)
         work->index[first + i] = batch.skip && !rng_below(rng, 5) ? UINT64_MAX : rng_below(rng, work->groups);
     put_indices(rng, work->index + first, count, batch.index, indices);
@@ -764,6 +764,38 @@ static void refused_types(void **state) {
     reduct_table_add(table, &batch, &error);
     assert_said(&error, "index: 0; expected u8");
     reduct_table_destroy(table);
+}
+
+/* Of two tables the one with more groups; of a batch without a mask its offset there. */
+static void refused_arguments(void **state) {
+    (void)state;
+    const reduct_reduction sum = test_reduction(REDUCT_SUM, REDUCT_F64, REDUCT_DEFAULT);
+    const double x = 1;
+    const uint32_t index = 0;
+    const uint64_t mapping[5] = {0, 1, 3, 2, 1};
+    reduct_error error;
+    reduct_table *table[2] = {NULL, NULL};
+    for (int i = 0; i < 2; i++)
+        test_status(
+            reduct_table_create(&(reduct_table_options){.reductions = &sum, .reduction_count = 1, .groups = i ? 5 : 3},
+                                &table[i], NULL),
+            REDUCT_OK);
+    reduct_table_merge(table[0], table[1], NULL, &error);
+    assert_said(&error, "other: has 5 groups, more than the 3 of this table");
+    assert_int_equal(error.index, 3);
+    reduct_table_merge(table[0], table[1], mapping, &error);
+    assert_said(&error, "mapping: group 2 is to be 3 of 3");
+    assert_int_equal(error.index, 2);
+    reduct_table_merge(table[0], table[0], NULL, &error);
+    assert_said(&error, "other: the table itself");
+    test_status(reduct_table_merge(table[1], table[0], NULL, NULL), REDUCT_OK);
+    reduct_table_batch batch = {.x = &x, .count = 1, .indices = &index, .index = REDUCT_U32, .mask_offset = 7};
+    reduct_table_add(table[0], &batch, &error);
+    assert_said(&error, "mask_offset: 7; expected 0 without a mask");
+    reduct_table_remove(table[0], &batch, &error);
+    assert_said(&error, "mask_offset: 7; expected 0 without a mask");
+    reduct_table_destroy(table[0]);
+    reduct_table_destroy(table[1]);
 }
 
 /* Of an index outside and a NaN the first one is named. Only the arrays count that a reduction reads which refuses NaNs. */
@@ -1268,21 +1300,14 @@ static void runs(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(any_steps),
-        cmocka_unit_test(many_groups),
-        cmocka_unit_test(wide_groups),
-        cmocka_unit_test(no_memory),
-        cmocka_unit_test(refused),
-        cmocka_unit_test(refused_first),
-        cmocka_unit_test(refused_types),
-        cmocka_unit_test(doubled),
-        cmocka_unit_test(damaged),
-        cmocka_unit_test(numbered),
-        cmocka_unit_test(swapped),
-        cmocka_unit_test(runs),
-        cmocka_unit_test(keys_without_memory),
-        cmocka_unit_test(kept_on_device),
-        cmocka_unit_test(kept_without_memory),
+        cmocka_unit_test(any_steps),      cmocka_unit_test(many_groups),
+        cmocka_unit_test(wide_groups),    cmocka_unit_test(no_memory),
+        cmocka_unit_test(refused),        cmocka_unit_test(refused_first),
+        cmocka_unit_test(refused_types),  cmocka_unit_test(refused_arguments),
+        cmocka_unit_test(doubled),        cmocka_unit_test(damaged),
+        cmocka_unit_test(numbered),       cmocka_unit_test(swapped),
+        cmocka_unit_test(runs),           cmocka_unit_test(keys_without_memory),
+        cmocka_unit_test(kept_on_device), cmocka_unit_test(kept_without_memory),
     };
     return cmocka_run_group_tests_name("table", tests, find_devices, NULL);
 }

@@ -691,7 +691,7 @@ typedef struct reduct_table_batch {
     reduct_mask
         mask_kind; /* which elements count: what the mask says of element i is its entry number mask_offset + i */
     const void *mask;
-    uint64_t mask_offset;
+    uint64_t mask_offset; /* 0 without a mask */
     uint64_t reserved[4]; /* zero */
 } reduct_table_batch;
 

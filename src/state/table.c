@@ -255,11 +255,14 @@ static reduct_status check_merge(const reduct_table *table, const reduct_table *
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "other: the table itself");
     if (!same_reductions(table, other))
         return rd_fail(error, REDUCT_ERROR_MISMATCH, "other: a table of other reductions");
-    for (uint64_t g = 0; g < other->groups; g++)
-        if ((mapping ? mapping[g] : g) >= table->groups)
-            return rd_fail_at(error, REDUCT_ERROR_ARGUMENT, g, "%s: group %llu is to be %llu of %llu",
-                              mapping ? "mapping" : "other", (unsigned long long)g,
-                              (unsigned long long)(mapping ? mapping[g] : g), (unsigned long long)table->groups);
+    if (!mapping && other->groups > table->groups)
+        return rd_fail_at(error, REDUCT_ERROR_ARGUMENT, table->groups,
+                          "other: has %llu groups, more than the %llu of this table; expected a mapping of them",
+                          (unsigned long long)other->groups, (unsigned long long)table->groups);
+    for (uint64_t g = 0; mapping && g < other->groups; g++)
+        if (mapping[g] >= table->groups)
+            return rd_fail_at(error, REDUCT_ERROR_ARGUMENT, g, "mapping: group %llu is to be %llu of %llu",
+                              (unsigned long long)g, (unsigned long long)mapping[g], (unsigned long long)table->groups);
     if (other->seen > RD_ELEMENTS_MAX - table->seen)
         return rd_fail(error, REDUCT_ERROR_TOO_LARGE, "other: %llu elements after %llu; expected at most 2^63 in all",
                        (unsigned long long)other->seen, (unsigned long long)table->seen);

@@ -99,6 +99,9 @@ static reduct_status check_mask(const reduct_table_batch *batch, reduct_error *e
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "mask_kind: %d is not a kind of mask", (int)batch->mask_kind);
     if (batch->mask_kind != REDUCT_MASK_NONE && batch->count && !batch->mask)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "mask: null pointer");
+    if (batch->mask_kind == REDUCT_MASK_NONE && batch->mask_offset)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "mask_offset: %llu; expected 0 without a mask",
+                       (unsigned long long)batch->mask_offset);
     if (batch->mask_offset > INT64_MAX - batch->count)
         return rd_fail(error, REDUCT_ERROR_TOO_LARGE,
                        "mask_offset: %llu; expected at most 2^63 entries of the mask in all",
