@@ -102,10 +102,18 @@ typedef enum reduct_status {
 REDUCT_API const char *reduct_status_text(reduct_status status);
 
 /* Details of a failure, owned by the caller. Wherever a function takes a reduct_error, null is allowed. Written only
- * when the function fails. */
+ * when the function fails. `index` is the first at fault, counted from 0, and UINT64_MAX where none of these is:
+ *
+ *   REDUCT_ERROR_NAN             the element that is a NaN; of a plan of many, among those of its result, as reduct_outcome has it
+ *   REDUCT_ERROR_CALLBACK        the first element that a custom operator's function was given when it failed
+ *   REDUCT_ERROR_ARGUMENT        the place of an index that is outside the groups; the segment that is outside its array; the
+ *                                element that is to be removed and is not there; the group that reduct_table_merge() has no
+ *                                place for
+ *   REDUCT_ERROR_OUT_OF_MEMORY   of a table being added to or merged: the element, or the group, that there was no memory for
+ *   any, of a table's results    the group whose result fails */
 typedef struct reduct_error {
     reduct_status status;
-    uint64_t index;       /* first element at fault, where one is (REDUCT_ERROR_NAN, _CALLBACK); otherwise UINT64_MAX */
+    uint64_t index;       /* of what is at fault, where there is one; otherwise UINT64_MAX */
     char message[240];    /* names the argument, what was found and what was expected; always terminated */
     uint64_t reserved[4]; /* written as zero */
 } reduct_error;
@@ -708,8 +716,9 @@ REDUCT_API reduct_status reduct_table_add_group(reduct_table *table, uint64_t gr
                                                 uint64_t count, reduct_error *error);
 
 /* Adds all that another table of the same reductions holds: its group g to group mapping[g], or to group g where `mapping` is
- * null. Several may go to one. Fails with REDUCT_ERROR_ARGUMENT (also of a group that is to be none of the table's: error->index
- * names it), _MISMATCH, _TOO_LARGE (more than 2^63 elements in all), _DEVICE_LOST or _OUT_OF_MEMORY. */
+ * null. Several may go to one. Fails with REDUCT_ERROR_ARGUMENT (also of a table to be merged with itself, and of a group that is
+ * to be none of the table's: error->index names it), _MISMATCH, _TOO_LARGE (more than 2^63 elements in all), _DEVICE_LOST or
+ * _OUT_OF_MEMORY. */
 REDUCT_API reduct_status reduct_table_merge(reduct_table *table, const reduct_table *other, const uint64_t *mapping,
                                             reduct_error *error);
 
