@@ -1,15 +1,14 @@
 /* Along axes, by groups, and with masks: see axes.h. The arrays are kept in memory, as they lie in the files. */
 #include "axes.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "keys.h"
 #include "number.h"
+#include "outputs.h"
 #include "print.h"
 #include "reducer.h"
 #include "tables.h"
@@ -21,19 +20,6 @@ struct array {
     unsigned char *elements;
     uint64_t count;
     int64_t strides[LAYOUT_MOST]; /* in elements */
-};
-
-/* Room for the lengths of an array of results, in text. */
-enum { SHAPE_TEXT = 2048 };
-
-/* A .npy file that is written. */
-struct output {
-    const char *path, *type;
-    char shape[SHAPE_TEXT];
-    const void *data;
-    size_t bytes;
-    char *beside; /* the name under which it is written first */
-    bool made;    /* there is a file of that name */
 };
 
 /* What is reduced, and what comes of it. */
@@ -556,76 +542,23 @@ static void print(const struct axes *axes) {
 }
 
 /* The lengths of the array of results, as .npy files have them. Results of several values have one axis more, the last. */
-static void make_shape(const struct axes *axes, char shape[SHAPE_TEXT]) {
+static void make_shape(const struct axes *axes, char shape[OUTPUT_SHAPE]) {
     const struct layout *layout = &axes->arrays[0].reader.layout;
     const bool groups = options_groups_file(axes->options);
     const int values = reduct_operator_outputs(axes->reductions[0].op);
-    int size = snprintf(shape, SHAPE_TEXT, "(");
+    int size = snprintf(shape, OUTPUT_SHAPE, "(");
     if (groups) {
         uint64_t places = 1;
         for (unsigned k = 1; axes->by_row && k < layout->rank; k++)
             places *= layout->shape[k];
-        size += snprintf(shape + size, SHAPE_TEXT - (size_t)size, "%" PRIu64 ",", places ? axes->count / places : 0);
+        size += snprintf(shape + size, OUTPUT_SHAPE - (size_t)size, "%" PRIu64 ",", places ? axes->count / places : 0);
     }
     for (unsigned k = 0; k < layout->rank; k++)
         if (stays(axes, k))
-            size += snprintf(shape + size, SHAPE_TEXT - (size_t)size, "%" PRIu64 ",", layout->shape[k]);
+            size += snprintf(shape + size, OUTPUT_SHAPE - (size_t)size, "%" PRIu64 ",", layout->shape[k]);
     if (values > 1)
-        size += snprintf(shape + size, SHAPE_TEXT - (size_t)size, "%d,", values);
-    snprintf(shape + size, SHAPE_TEXT - (size_t)size, ")");
-}
-
-/* The header of a .npy file of version 1.0, as cli/readers/npy.h has it: a multiple of 64 bytes. Returns its size. */
-static size_t make_header(const struct output *output, char header[4096]) {
-    char *dictionary = header + 10;
-    int size = snprintf(dictionary, 4000, "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", output->type,
-                        output->shape);
-    size_t all = ((size_t)size + 11 + 63) / 64 * 64;
-    memset(dictionary + size, ' ', all - 11 - (size_t)size);
-    header[all - 1] = '\n';
-    memcpy(header, "\x93NUMPY\x01\x00", 8);
-    header[8] = (char)((all - 10) & 0xff);
-    header[9] = (char)((all - 10) >> 8);
-    return all;
-}
-
-/* Writes a file beside the one that is wanted. */
-static enum outcome write_beside(struct output *output) {
-    char header[4096];
-    size_t room = strlen(output->path) + 16;
-    output->beside = malloc(room);
-    if (!output->beside)
-        return fail_memory();
-    snprintf(output->beside, room, "%s.part%ld", output->path, (long)getpid());
-    FILE *file = fopen(output->beside, "wb");
-    size_t size = make_header(output, header);
-    bool written =
-        file && fwrite(header, 1, size, file) == size && fwrite(output->data, 1, output->bytes, file) == output->bytes;
-    int why = errno;
-    output->made = file;
-    if (file && fclose(file) != 0 && written) {
-        written = false;
-        why = errno;
-    }
-    return written ? DONE : fail("%s: %s", output->path, strerror(why));
-}
-
-/* Puts files in their places when all are complete, so that what fails leaves what was there. */
-static enum outcome write_outputs(struct output *outputs, size_t count) {
-    enum outcome outcome = DONE;
-    for (size_t i = 0; i < count && outcome == DONE; i++)
-        outcome = write_beside(&outputs[i]);
-    for (size_t i = 0; i < count && outcome == DONE; i++) {
-        outputs[i].made = rename(outputs[i].beside, outputs[i].path) != 0;
-        if (outputs[i].made)
-            outcome = fail("%s: %s", outputs[i].path, strerror(errno));
-    }
-    for (size_t i = 0; i < count; i++) {
-        if (outputs[i].made)
-            remove(outputs[i].beside);
-        free(outputs[i].beside);
-    }
-    return outcome;
+        size += snprintf(shape + size, OUTPUT_SHAPE - (size_t)size, "%d,", values);
+    snprintf(shape + size, OUTPUT_SHAPE - (size_t)size, ")");
 }
 
 /* The results, and their keys. */
@@ -642,9 +575,9 @@ static enum outcome write_files(const struct axes *axes) {
                                      .type = numpy_type(type),
                                      .data = axes->keys.keys,
                                      .bytes = axes->keys.count * reduct_type_size(type)};
-        snprintf(outputs[1].shape, SHAPE_TEXT, "(%" PRIu64 ",)", axes->keys.count);
+        snprintf(outputs[1].shape, OUTPUT_SHAPE, "(%" PRIu64 ",)", axes->keys.count);
     }
-    return write_outputs(outputs, options->keys ? 2 : 1);
+    return outputs_write(outputs, options->keys ? 2 : 1);
 }
 
 enum outcome axes_command(const struct options *options) {

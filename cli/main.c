@@ -11,6 +11,7 @@
 #include "ladder.h"
 #include "message.h"
 #include "options.h"
+#include "outputs.h"
 #include "print.h"
 #include "progress.h"
 #include "ranks.h"
@@ -58,11 +59,12 @@ static void print_usage(FILE *stream) {
     fputs("  or:  reduct ladder [OPTION...]\n  or:  reduct bench [OPTION...]\n", stream);
 }
 
-/* There is nothing half-done to take back, so that the process can end wherever it is: in a read, in a kernel, on any
- * thread. */
+/* Nothing half-done is to take back but files that are not complete, so that the process can end wherever it is: in a read, in a
+ * kernel, on any thread. */
 static void on_interrupt(int number) {
     (void)number;
     progress_erase();
+    outputs_abandon();
     _exit(INTERRUPTED);
 }
 

@@ -89,7 +89,9 @@ static const program_option OPTIONS[] = {
      "one; TEXT is such as nan, and may be empty. By default that is an error. With --output TEXT is nan, and results "
      "are of a float type"},
     {"output", OUTPUT, "FILE",
-     "with --axis, --rows, --columns, --by or --keys: write the results to FILE, as NumPy's .npy"},
+     "with --axis, --rows, --columns, --by or --keys: write the results to FILE, as NumPy's .npy; - is standard "
+     "output. "
+     "A file that is there is replaced when all is written, and not where anything fails"},
     {"output-keys", OUTPUT_KEYS, "FILE", "with --keys and --output: write the keys to FILE, as NumPy's .npy"},
     {0}};
 
@@ -259,6 +261,14 @@ static enum outcome take_axis(const char *value, struct options *options) {
     return DONE;
 }
 
+/* A file to write. */
+static enum outcome take_output(int key, const char *value, const char **output) {
+    if (!*value)
+        return misuse("--%s: found ''; expected the name of a file, or - for standard output", option_name(key));
+    *output = value;
+    return DONE;
+}
+
 static int take_option(int key, char *value, void *state) {
     struct options *options = state;
     switch (key) {
@@ -283,8 +293,7 @@ static int take_option(int key, char *value, void *state) {
         options->unsorted = true;
         return DONE;
     case OUTPUT_KEYS:
-        options->output_keys = value;
-        return DONE;
+        return (int)take_output(key, value, &options->output_keys);
     case SKIP_OUTSIDE:
         options->skip_outside = true;
         return DONE;
@@ -292,8 +301,7 @@ static int take_option(int key, char *value, void *state) {
         options->missing = value;
         return DONE;
     case OUTPUT:
-        options->output = value;
-        return DONE;
+        return (int)take_output(key, value, &options->output);
     case OFFSET:
     case COUNT:
     case THREADS:
