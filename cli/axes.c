@@ -133,11 +133,12 @@ static enum outcome open_arrays(struct axes *axes) {
     return outcome;
 }
 
-/* A .npy array of bytes, or bytes alone. */
+/* A .npy array of bytes, truth values in text, or bytes alone, which are told apart as other inputs are. */
 static enum outcome open_mask(struct axes *axes) {
     struct options options = *axes->options;
+    const enum format said = options.input.format == FORMAT_NPY ? FORMAT_AUTO : options.input.format;
     options.input =
-        (struct input_options){.unless_npy = FORMAT_RAW, .type = REDUCT_U8, .threads = options.input.threads};
+        (struct input_options){.format = said, .type = REDUCT_BOOL, .or_npy = true, .threads = options.input.threads};
     options.axis_count = 0;
     options.rows = options.columns = false;
     if (!options.mask)
@@ -161,7 +162,7 @@ static enum outcome open_groups(struct axes *axes) {
     struct options options = *axes->options;
     const char *file = options_groups_file(&options);
     options.input = (struct input_options){
-        .unless_npy = FORMAT_TEXT, .type = REDUCT_I64, .widens = true, .threads = options.input.threads};
+        .format = FORMAT_TEXT, .type = REDUCT_I64, .or_npy = true, .widens = true, .threads = options.input.threads};
     if (!file)
         return DONE;
     enum outcome outcome = reader_open(&axes->by.reader, file, &options.input);

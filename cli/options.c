@@ -55,8 +55,8 @@ static const program_option OPTIONS[] = {
      "many as an array has rows, for each row; a .npy array of u32, u64, i32 or i64, or whole numbers of i64 or u64 in "
      "text"},
     {"mask", MASK, "FILE",
-     "which elements count: a .npy array of bytes and of the same shape, or raw bytes, as many as elements, 0 for "
-     "those that do not. "
+     "which elements count: a .npy array of bytes and of the same shape, or as many numbers 0 and 1 in text, or raw "
+     "bytes, 0 for those that do not count; which of them, the content or --format says. "
      "Indices count all elements"},
     {"mode", MODE, "MODE", "exact, correctly rounded (the default), or fast, plain hardware sums; MODE is"},
     {"nan", NAN_POLICY, "POLICY",
@@ -104,8 +104,9 @@ static const char INPUTS[] =
     "--columns, --by, --keys or --mask. What a file holds is "
     "told by its content, unless --format says it:\n\n"
     "  npy   begins as NumPy's arrays do\n"
-    "  raw   --offset, --count or --byte-order is given, or --type is and the first\n"
-    "        4096 bytes cannot be text (control characters, no UTF-8)\n"
+    "  raw   --offset, --count or --byte-order is given; or --type is, or it is a\n"
+    "        mask, and the first 4096 bytes cannot be text (control characters, such\n"
+    "        as bytes 0 and 1, or no UTF-8)\n"
     "  text  all else: numbers such as -1.5e3, 0x1.8p3, inf or nan between white\n"
     "        space, each rounded straight to its type\n\n"
     "Compressed files, archives, tables and images are known by their first bytes, and refused. Scripts that read raw "

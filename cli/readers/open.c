@@ -38,12 +38,13 @@ static enum outcome detect(struct reader *reader, const struct input_options *op
 }
 
 /* What a .npy file holds it says itself. */
-static enum outcome detect_npy(struct reader *reader, const struct input_options *options, enum format *format) {
+static enum outcome detect_npy(struct reader *reader, enum format *format) {
     bool npy;
     enum outcome outcome = has_magic(&reader->source, &npy);
-    *format = npy ? FORMAT_NPY : options->unless_npy;
-    if (npy)
+    if (npy) {
+        *format = FORMAT_NPY;
         reader->type_said = false;
+    }
     return outcome;
 }
 
@@ -62,8 +63,8 @@ enum outcome reader_open(struct reader *reader, const char *path, const struct i
     if (outcome != DONE)
         return outcome;
     enum format format = options->format;
-    if (options->unless_npy)
-        outcome = detect_npy(reader, options, &format);
+    if (options->or_npy)
+        outcome = detect_npy(reader, &format);
     if (outcome != DONE)
         return outcome;
     if (format != FORMAT_RAW && !raw_option(options)) /* which say that the bytes are meant as they are */

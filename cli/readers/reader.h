@@ -24,9 +24,9 @@ struct input_options {
     uint64_t offset; /* bytes */
     uint64_t count;  /* elements */
     unsigned threads;
-    bool matrix;            /* text: lines are rows, all of one length */
-    bool widens;            /* text of i64: it is u64 where some number is above 2^63 - 1 and none is negative */
-    enum format unless_npy; /* not 0: what the input is, of that type, if it is no .npy file, whose type is its own */
+    bool matrix; /* text: lines are rows, all of one length */
+    bool widens; /* text of i64: it is u64 where some number is above 2^63 - 1 and none is negative */
+    bool or_npy; /* a .npy file is one whatever the format and the type, and has its own type */
 };
 
 /* The first option given that only raw binary has, null if there is none. */

@@ -198,7 +198,7 @@ static enum outcome refuse_number(const struct reader *reader, const char *bad, 
         return fail("%s: %s is not a number; expected white space between numbers, no commas, and decimal points",
                     place, found);
     if (reader->type == REDUCT_BOOL)
-        return fail("%s: %s is not a truth value; expected 0, 1, false or true", place, found);
+        return fail("%s: %s is not a truth value; expected 0, 1, false or true, between white space", place, found);
     if (reduct_type_is_float(reader->type))
         return fail("%s: %s is not a number; expected one such as -1.5e3, 0x1.8p3, inf or nan", place, found);
     if (reader->text.widens)

@@ -115,6 +115,30 @@ class Axes(CommandTest):
         self.bad(1, 'expected bytes', 'sum', '--mask', path, path)
         self.bad(2, '2 inputs given', 'sum', '--mask', raw, path, path)
 
+    def test_mask_in_text(self):
+        """What can be text is; what cannot, raw bytes."""
+        path, bare = self.file('x.txt', '1 2\n4 8'), self.file('x.npy', npy_array('u8', [1, 2, 4, 8], '<', (2, 2)))
+        for mask in ('1 0 1 0', '1 0\n1 0\n', '\ufeff1\t0\r\n1\r\n0', 'true false true false', b'\1\0\1\0', b'\x20\0\x0a\0', b'\xff\0\xff\0'):
+            file = self.file('m', mask)
+            for array in (path, bare):
+                self.good('5', 'sum', '--mask', file, array)
+                self.good('5', 'sum', '--mask', '-', array, stdin=mask)
+            self.good('1\n4', 'sum', '--mask', file, '--rows', path)
+        for format, mask in (('text', '1 0 1 0'), ('npy', '1 0 1 0'), ('npy', b'\1\0\1\0')):
+            self.good('5', 'sum', '--mask', '-', '--format', format, path if format == 'text' else bare, stdin=mask)
+        raw = self.file('x.raw', b'\1\2\4\x08')
+        self.good('15', 'sum', '--mask', '-', '--format', 'raw', '--type', 'u8', raw, stdin='1010')
+        self.good('5', 'sum', '--mask', '-', '--type', 'u8', raw, stdin='1 0 1 0')
+        masks = npy_array('u8', [3, 0, 1, 0])
+        for format in ('text', 'raw'):
+            array = path if format == 'text' else raw
+            self.good('5', 'sum', '--mask', '-', '--format', format, '--type', 'u8', array, stdin=masks)
+        expected = 'is not a truth value; expected 0, 1, false or true, between white space'
+        for mask, place in (('1010', ":1:1: '1010' "), ('1 0\n1 2', ":2:3: '2' "), ('1 0 1 0.0', ":1:7: '0.0' "), ('AAAA', ":1:1: 'AAAA' ")):
+            self.bad(1, self.file('m.txt', mask) + place + expected, 'sum', '--mask', self.file('m.txt', mask), path)
+        self.bad(1, "'\\x01\\x00\\x01\\x00' is not text", 'sum', '--mask', '-', '--format', 'text', path, stdin=b'\1\0\1\0')
+        self.bad(1, 'holds 4 elements, the mask (standard input) 3', 'sum', '--mask', '-', path, stdin='1 0 1')
+
     def test_output(self):
         shape = (4, 5, 2)
         values = values_of(40)
