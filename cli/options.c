@@ -329,12 +329,14 @@ static int take_option(int key, char *value, void *state) {
 }
 
 static program_command command_line(const char *name, const char *about) {
+    static const int SEVERAL[] = {AXIS, 0};
     return (program_command){.name = name,
                              .version = reduct_version(),
                              .arguments = "[FILE...]",
                              .about = about,
                              .notes = INPUTS,
                              .options = OPTIONS,
+                             .several = SEVERAL,
                              .take = take_option,
                              .values = list_values};
 }

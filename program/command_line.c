@@ -369,8 +369,34 @@ static int refuse(const program_command *command, int code, char **argv) {
     return is_long ? refuse_long(command, argv[optind - 1]) : refuse_short(command, (char)optopt);
 }
 
+/* Whether an option is in the list of those that may be given several times. */
+static bool may_repeat(const program_command *command, int key) {
+    const int *several = command->several;
+    while (several && *several && *several != key)
+        several++;
+    return several && *several;
+}
+
+/* Options with a value that were given, by key. */
+struct given {
+    int keys[OPTIONS_MOST];
+    size_t count;
+};
+
+/* Refuses the second of two values, of which one would be lost. */
+static int check_once(const program_command *command, struct given *given, int key) {
+    for (size_t i = 0; i < given->count; i++) {
+        if (given->keys[i] == key)
+            return program_command_refuse(command, "--%s: given twice; expected it once", find(command, key)->name);
+    }
+    if (find(command, key)->argument && !may_repeat(command, key))
+        given->keys[given->count++] = key;
+    return 0;
+}
+
 int program_command_read(const program_command *command, int argc, char **argv, void *state, int *rest) {
     struct tables tables = {.shorts = ":", .short_count = 1};
+    struct given given = {.count = 0};
     for_each(command, enter, &tables);
     start_getopt();
     for (int code; (code = getopt_long(argc, argv, tables.shorts, tables.longs, NULL)) != -1;) {
@@ -378,7 +404,9 @@ int program_command_read(const program_command *command, int argc, char **argv, 
             return refuse(command, code, argv);
         if (code == 'h' || code == USAGE || (code == 'V' && command->version))
             answer(command, code);
-        int status = command->take(code, optarg, state);
+        int status = check_once(command, &given, code);
+        if (status == 0)
+            status = command->take(code, optarg, state);
         if (status != 0)
             return status;
     }

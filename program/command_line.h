@@ -1,7 +1,7 @@
 /* Command lines: one table of options, from which they are read, and help and usage written.
  *
  * Reading is getopt_long()'s, which glibc, musl, macOS and the BSDs all have: options may be abbreviated and may follow
- * other arguments, and -- ends them. Every program also has --help, -h and -?, --usage, and --version and -V where it
+ * other arguments, and -- ends them. One that has a value is given once, as the other value would be lost. Every program also has --help, -h and -?, --usage, and --version and -V where it
  * says its version. */
 #ifndef PROGRAM_COMMAND_LINE_H
 #define PROGRAM_COMMAND_LINE_H
@@ -25,6 +25,8 @@ typedef struct program_command {
     const char *about;     /* in the help before the options, or null */
     const char *notes;     /* after them, or null */
     const program_option *options; /* as they are shown, up to one without name and text */
+
+    const int *several; /* keys of options that may be given several times, then 0; null for none */
 
     /* Takes an option, `value` being null if it has none. Returns 0, or the exit status after saying what is wrong. */
     int (*take)(int key, char *value, void *state);

@@ -98,6 +98,22 @@ class Wrong(CommandTest):
         self.bad(2, r"'\x1b[2J'", 'bench', '\x1b[2J')
         self.bad(2, (r'\xc3\xa9', '--repeat'), 'bench', '--repeat', 'é')
 
+    def test_given_twice(self):
+        """Of two values one would be lost, be they the same or not. Switches are no different the second time."""
+        path = self.file('x.txt', '1 2')
+        for option, values in (('mask', ('m', 'n')), ('mode', ('fast', 'fast')), ('type', ('f32', 'f64')), ('threads', ('1', '2')),
+                               ('by', ('a', 'b')), ('output', ('a', 'b')), ('missing', ('', 'x')), ('device', ('cpu', 'cpu'))):
+            self.bad(2, '--%s: given twice; expected it once' % option, 'sum', '--%s=%s' % (option, values[0]), path,
+                     '--' + option, values[1])
+        self.bad(2, '--threads: given twice', 'sum', '-j1', path, '--thr=2')
+        self.good('1.5', 'mean', '-q', '-q', '--quiet', path)
+        self.good('3', 'sum', '--axis', '0', '--axis', '-1', self.file('a.npy', npy_array('f64', [1, 2], '<', (1, 2))))
+
+    @needs_every_part
+    def test_given_twice_to_every_part(self):
+        self.bad(2, '--sizes: given twice; expected it once', 'bench', '--sizes', '1Ki', '--size', '1Ki')
+        self.bad(2, '--device: given twice; expected it once', 'ladder', '--device', 'cpu', '--device', 'cpu')
+
     @needs_every_part
     def test_bench(self):
         for option, needle in (('--device=nope', 'nope'), ('--device=cpu:nope', 'cpu:nope'), ('--op=nope', 'nope'),
