@@ -100,6 +100,19 @@ static const char *numpy_type(reduct_type type) {
     return (size_t)type < sizeof NAMES / sizeof *NAMES ? NAMES[type] : NULL;
 }
 
+/* Whether a file can hold the results of a reduction. */
+static enum outcome check_output(const struct options *options, const reduct_reduction *reduction) {
+    const reduct_type type = reduction->result;
+    const char *op = operator_table((int)reduction->op);
+    if (!numpy_type(type))
+        return misuse("--output: %s is %s, which .npy files do not hold; give another --result, such as i64", op,
+                      reduct_type_name(type));
+    if (options->missing && !reduct_type_is_float(type))
+        return misuse("--missing: %s is %s, which has no nan; expected a float type, where there is --output", op,
+                      reduct_type_name(type));
+    return DONE;
+}
+
 /* What the elements' type makes of the reductions, and whether a file can hold that. */
 static enum outcome resolve(struct axes *axes) {
     const struct options *options = axes->options;
@@ -109,13 +122,9 @@ static enum outcome resolve(struct axes *axes) {
         outcome = reducer_resolve(options, options->ops[i], reader->type, reader_name(reader), &axes->reductions[i]);
     if (outcome != DONE || !options->output)
         return outcome;
-    const reduct_type type = axes->reductions[0].result;
-    if (!numpy_type(type))
-        return misuse("--output: .npy files hold no %s; give another --result, such as i64", reduct_type_name(type));
-    if (options->missing && !reduct_type_is_float(type))
-        return misuse("--missing: the results are %s, which has no nan; expected a float type, where there is --output",
-                      reduct_type_name(type));
-    return DONE;
+    for (size_t i = 0; i < options->op_count && outcome == DONE; i++)
+        outcome = check_output(options, &axes->reductions[i]);
+    return outcome;
 }
 
 /* The types are known, and checked, before the elements are read. */
@@ -303,8 +312,11 @@ static enum outcome choose_axes(struct axes *axes) {
     char text[LAYOUT_TEXT];
     int rank = (int)layout->rank;
     if ((options->rows || options->columns) && rank != 2)
-        return fail("%s has the shape %s; expected a matrix, of two axes, for --%s", reader_name(reader),
-                    layout_text(layout, text), options->rows ? "rows" : "columns");
+        return fail("%s has the shape %s; expected a matrix, of two axes, for --%s%s", reader_name(reader),
+                    layout_text(layout, text), options->rows ? "rows" : "columns",
+                    rank == 1  ? " (--axis 0 reduces this one)"
+                    : rank > 2 ? " (--axis K reduces any axis of this one)"
+                               : "");
     axes->reduced = options->rows ? 2 : options->columns ? 1 : options_have_axes(options) ? 0 : UINT64_MAX;
     for (size_t i = 0; i < options->axis_count; i++) {
         int axis = options->axes[i] < 0 ? options->axes[i] + rank : options->axes[i];
@@ -543,10 +555,10 @@ static void print(const struct axes *axes) {
 }
 
 /* The lengths of the array of results, as .npy files have them. Results of several values have one axis more, the last. */
-static void make_shape(const struct axes *axes, char shape[OUTPUT_SHAPE]) {
+static void make_shape(const struct axes *axes, size_t which, char shape[OUTPUT_SHAPE]) {
     const struct layout *layout = &axes->arrays[0].reader.layout;
     const bool groups = options_groups_file(axes->options);
-    const int values = reduct_operator_outputs(axes->reductions[0].op);
+    const int values = reduct_operator_outputs(axes->reductions[which].op);
     int size = snprintf(shape, OUTPUT_SHAPE, "(");
     if (groups) {
         uint64_t places = 1;
@@ -562,23 +574,51 @@ static void make_shape(const struct axes *axes, char shape[OUTPUT_SHAPE]) {
     snprintf(shape + size, OUTPUT_SHAPE - (size_t)size, ")");
 }
 
-/* The results, and their keys. */
+/* The name of an operator's file, in memory of malloc(). */
+static char *name_file(const char *pattern, reduct_operator op) {
+    const char *name = operator_table((int)op);
+    const size_t length = strlen(name), mark = sizeof OPERATOR_MARK - 1;
+    char *file = malloc(strlen(pattern) * length + 1), *end = file;
+    while (file && *pattern) {
+        const bool marked = strncmp(pattern, OPERATOR_MARK, mark) == 0;
+        memcpy(end, marked ? name : pattern, marked ? length : 1);
+        end += marked ? length : 1;
+        pattern += marked ? mark : 1;
+    }
+    if (file)
+        *end = 0;
+    return file;
+}
+
+/* The results of each operator, and the keys of all. */
 static enum outcome write_files(const struct axes *axes) {
     const struct options *options = axes->options;
-    struct output outputs[2] = {{.path = options->output,
-                                 .type = numpy_type(axes->reductions[0].result),
-                                 .data = axes->results[0],
-                                 .bytes = axes->count * result_size(&axes->reductions[0])}};
-    make_shape(axes, outputs[0].shape);
+    struct output outputs[OPERATORS_MOST + 1];
+    char *files[OPERATORS_MOST];
+    size_t count = 0;
+    bool named = true;
+    for (; count < options->op_count; count++) {
+        const reduct_reduction *reduction = &axes->reductions[count];
+        files[count] = name_file(options->output, reduction->op);
+        named = named && files[count];
+        outputs[count] = (struct output){.path = files[count],
+                                         .type = numpy_type(reduction->result),
+                                         .data = axes->results[count],
+                                         .bytes = axes->count * result_size(reduction)};
+        make_shape(axes, count, outputs[count].shape);
+    }
     if (options->keys) {
         const reduct_type type = axes->by.reader.type;
-        outputs[1] = (struct output){.path = options->output_keys,
-                                     .type = numpy_type(type),
-                                     .data = axes->keys.keys,
-                                     .bytes = axes->keys.count * reduct_type_size(type)};
-        snprintf(outputs[1].shape, OUTPUT_SHAPE, "(%" PRIu64 ",)", axes->keys.count);
+        outputs[count] = (struct output){.path = options->output_keys,
+                                         .type = numpy_type(type),
+                                         .data = axes->keys.keys,
+                                         .bytes = axes->keys.count * reduct_type_size(type)};
+        snprintf(outputs[count++].shape, OUTPUT_SHAPE, "(%" PRIu64 ",)", axes->keys.count);
     }
-    return outputs_write(outputs, options->keys ? 2 : 1);
+    enum outcome outcome = named ? outputs_write(outputs, count) : fail_memory();
+    for (size_t i = 0; i < options->op_count; i++)
+        free(files[i]);
+    return outcome;
 }
 
 enum outcome axes_command(const struct options *options) {

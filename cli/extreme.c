@@ -11,22 +11,22 @@ static uint64_t rank_of(const struct extreme *extreme, const void *element) {
     return extreme->least ? key : ~key;
 }
 
-/* The smallest index of the chunk's elements that have a rank, of which the one at `at` is the first. Along the first
+/* The smallest index of elements that have a rank, of which the one at `at` is the first. Along the first
  * axis, which runs fastest in the file, the index grows: the first of each run will do. */
-static uint64_t smallest_index(const struct extreme *extreme, const struct reader *reader, const struct chunk *chunk,
-                               uint64_t at, uint64_t rank) {
+static uint64_t smallest_index(const struct extreme *extreme, const struct reader *reader, const struct chunk *elements,
+                               uint64_t first, uint64_t at, uint64_t rank) {
     const struct layout *layout = &reader->layout;
     size_t size = reduct_type_size(reader->type);
-    uint64_t smallest = layout_index(layout, reader->chunk_first + at);
+    uint64_t smallest = layout_index(layout, first + at);
     if (!layout->fortran)
         return smallest;
-    while (at < chunk->count) {
-        uint64_t left = layout->shape[0] - (reader->chunk_first + at) % layout->shape[0];
-        uint64_t next = left < chunk->count - at ? at + left : chunk->count;
-        while (at < next && rank_of(extreme, (const char *)chunk->data + at * size) != rank)
+    while (at < elements->count) {
+        uint64_t left = layout->shape[0] - (first + at) % layout->shape[0];
+        uint64_t next = left < elements->count - at ? at + left : elements->count;
+        while (at < next && rank_of(extreme, (const char *)elements->data + at * size) != rank)
             at++;
         if (at < next) {
-            uint64_t index = layout_index(layout, reader->chunk_first + at);
+            uint64_t index = layout_index(layout, first + at);
             smallest = index < smallest ? index : smallest;
         }
         at = next;
@@ -34,20 +34,21 @@ static uint64_t smallest_index(const struct extreme *extreme, const struct reade
     return smallest;
 }
 
-reduct_status extreme_add(struct extreme *extreme, const struct reader *reader, const struct chunk *chunk,
-                          reduct_error *error) {
+reduct_status extreme_add(struct extreme *extreme, const struct reader *reader, const struct chunk *elements,
+                          uint64_t first, reduct_error *error) {
     uint64_t at;
     reduct_accumulator_reset(extreme->accumulator);
-    reduct_status status = reduct_accumulator_add(extreme->accumulator, chunk->data, NULL, chunk->count, error);
+    reduct_status status = reduct_accumulator_add(extreme->accumulator, elements->data, NULL, elements->count, error);
     if (status == REDUCT_OK)
         status = reduct_accumulator_result(extreme->accumulator, REDUCT_U64, &at, error);
     if (status != REDUCT_OK)
         return status == REDUCT_ERROR_EMPTY ? REDUCT_OK : status; /* all of it ignored */
-    uint64_t rank = rank_of(extreme, (const char *)chunk->data + at * reduct_type_size(reader->type));
+    uint64_t rank = rank_of(extreme, (const char *)elements->data + at * reduct_type_size(reader->type));
     if (extreme->found && rank > extreme->rank)
         return REDUCT_OK;
-    const struct extreme best = {
-        .found = true, .rank = rank, .index = extreme->base + smallest_index(extreme, reader, chunk, at, rank)};
+    const struct extreme best = {.found = true,
+                                 .rank = rank,
+                                 .index = extreme->base + smallest_index(extreme, reader, elements, first, at, rank)};
     extreme_merge(extreme, &best);
     return REDUCT_OK;
 }

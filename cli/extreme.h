@@ -18,9 +18,9 @@ struct extreme {
     uint64_t base;  /* elements of earlier inputs */
 };
 
-/* Takes the chunk in hand of a reader. */
-reduct_status extreme_add(struct extreme *extreme, const struct reader *reader, const struct chunk *chunk,
-                          reduct_error *error);
+/* Takes elements of the chunk in hand of a reader, or all of it: `first` of the input lie before them. */
+reduct_status extreme_add(struct extreme *extreme, const struct reader *reader, const struct chunk *elements,
+                          uint64_t first, reduct_error *error);
 
 /* Takes what was found elsewhere among the same inputs. */
 void extreme_merge(struct extreme *extreme, const struct extreme *other);

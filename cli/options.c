@@ -91,7 +91,8 @@ static const program_option OPTIONS[] = {
     {"output", OUTPUT, "FILE",
      "with --axis, --rows, --columns, --by or --keys: write the results to FILE, as NumPy's .npy; - is standard "
      "output. "
-     "A file that is there is replaced when all is written, and not where anything fails"},
+     "%s in FILE stands for the operator's name: several have a file each, as in out-%s.npy. A file that is there is "
+     "replaced when all is written, and not where anything fails"},
     {"output-keys", OUTPUT_KEYS, "FILE", "with --keys and --output: write the keys to FILE, as NumPy's .npy"},
     {0}};
 
@@ -99,7 +100,7 @@ static const program_option OPTIONS[] = {
 static const char INPUTS[] =
     "Several operators, as in sum,mean,max, are computed in one pass; their results are printed on a line each or, along axes and by groups, beside "
     "each other. minmax has two values for each result, which are printed on one line; a file has them along one axis more, the last.\n\n"
-    "No FILE, or -, is standard input, also of --mask, --by and --keys; it can be read only once. Several files are reduced as one array; dot and weighted-mean take two, the weights second. A directory stands for "
+    "No FILE, or -, is standard input, also of --mask, --by and --keys; it can be read only once. Several files are reduced as one array; dot and weighted-mean take two, the weights second, and other operators beside them, as in sum,dot, read the first. A directory stands for "
     "all files in it, of one format, in the order of their names, but for hidden ones, whose names begin with a point; not with --axis, --rows, "
     "--columns, --by, --keys or --mask. What a file holds is "
     "told by its content, unless --format says it:\n\n"
@@ -357,6 +358,7 @@ static enum outcome check_keys(const struct options *options) {
 
 /* Refuses options along axes and by groups that do not go together. */
 static enum outcome check_axes(const struct options *options) {
+    char found[QUOTED];
     if ((options->axis_count > 0) + options->rows + options->columns + (options->by != NULL) + (options->keys != NULL) >
         1)
         return misuse("--axis, --rows, --columns, --by, --keys: expected one of them");
@@ -366,7 +368,7 @@ static enum outcome check_axes(const struct options *options) {
         return misuse("--%s: expected with --by", options->has_groups ? "groups" : "skip-outside");
     if (!options_have_results(options) && !options->mask)
         return check_keys(options);
-    if (options->path_count != (size_t)reduct_operator_inputs(options->ops[0]))
+    if (options->path_count != options_inputs(options))
         return misuse("--%s: one array at a time; %zu inputs given",
                       options->rows      ? "rows"
                       : options->columns ? "columns"
@@ -375,8 +377,11 @@ static enum outcome check_axes(const struct options *options) {
                       : options->mask    ? "mask"
                                          : "axis",
                       options->path_count);
-    if (options->output && options->op_count > 1)
-        return misuse("--output: one operator at a time; %zu given", options->op_count);
+    if (options->output && options->op_count > 1 && !strstr(options->output, OPERATOR_MARK))
+        return misuse("--output: found %s with %zu operators; expected %s in it, which stands for the operator's name, "
+                      "as in out-%s.npy",
+                      quote(found, options->output, strlen(options->output)), options->op_count, OPERATOR_MARK,
+                      OPERATOR_MARK);
     return check_keys(options);
 }
 
@@ -386,6 +391,14 @@ static bool any_has(const struct options *options, table *trait) {
         if (trait(options->ops[i]))
             return true;
     return false;
+}
+
+size_t options_inputs(const struct options *options) {
+    size_t most = 1;
+    for (size_t i = 0; i < options->op_count; i++)
+        if ((size_t)reduct_operator_inputs(options->ops[i]) > most)
+            most = (size_t)reduct_operator_inputs(options->ops[i]);
+    return most;
 }
 
 size_t options_standard_inputs(const struct options *options) {
@@ -400,11 +413,8 @@ size_t options_standard_inputs(const struct options *options) {
 
 /* Refuses what does not go together. */
 static enum outcome check(const struct options *options, const char *names) {
-    size_t inputs = (size_t)reduct_operator_inputs(options->ops[0]), standard = options_standard_inputs(options);
+    size_t inputs = options_inputs(options), standard = options_standard_inputs(options);
     char list[TABLE_LIST], found[QUOTED];
-    for (size_t i = 0; i < options->op_count; i++)
-        if (options->op_count > 1 && reduct_operator_inputs(options->ops[i]) > 1)
-            return misuse("%s reads two inputs; expected it alone", operator_table(options->ops[i]));
     if (options->population && !any_has(options, population_table))
         return misuse("--population: found with %s; expected with %s", names, table_list(population_table, list));
     if (options->wrap && !any_has(options, wide_table))
@@ -456,7 +466,7 @@ enum outcome options_parse(int argc, char **argv, struct options *options) {
         return (enum outcome)status;
     options->paths = (const char *const *)argv + rest;
     options->path_count = (size_t)(argc - rest);
-    if (options->path_count == 0 && reduct_operator_inputs(options->ops[0]) == 1) {
+    if (options->path_count == 0 && options_inputs(options) == 1) {
         options->paths = STANDARD_INPUT;
         options->path_count = 1;
     }

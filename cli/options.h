@@ -9,6 +9,9 @@
 /* The most operators of one command line, and axes that are named. */
 enum { OPERATORS_MOST = 16, AXES_MOST = LAYOUT_MOST };
 
+/* What stands for the operator's name in that of a file. */
+#define OPERATOR_MARK "%s"
+
 struct options {
     reduct_operator ops[OPERATORS_MOST]; /* of one pass */
     size_t op_count;
@@ -21,8 +24,9 @@ struct options {
     bool unsorted;       /* keys in order of first appearance */
     const char *output_keys;
     bool has_groups, skip_outside;
-    uint64_t groups;     /* with has_groups: how many groups there are */
-    const char *output;  /* file for several results, or null for standard output */
+    uint64_t groups; /* with has_groups: how many groups there are */
+    const char
+        *output; /* file for several results, with OPERATOR_MARK for the operator's name; null: they are printed */
     const char *missing; /* what is written for a result of too few elements; null where that is an error */
     reduct_mode mode;
     reduct_nan nan;
@@ -48,6 +52,9 @@ static inline const char *options_groups_file(const struct options *options) {
 static inline bool options_have_results(const struct options *options) {
     return options_have_axes(options) || options_groups_file(options);
 }
+
+/* How many arrays are read together: where an operator reads two, those that read one read the first. */
+size_t options_inputs(const struct options *options);
 
 /* How many of the inputs are standard input: of the arrays, and of the files that options name. */
 size_t options_standard_inputs(const struct options *options);

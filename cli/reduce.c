@@ -95,7 +95,7 @@ static enum outcome check_format(struct run *run, size_t file, const struct read
  * elements of the same index: text does not tell them, and in Fortran order they lie elsewhere. */
 static enum outcome take_part(struct run *run, struct input *input) {
     const struct reader *reader = &input->reader;
-    bool pairs = reduct_operator_inputs(run->options->ops[0]) > 1, can = true;
+    bool pairs = options_inputs(run->options) > 1, can = true;
     for (size_t i = 0; i < run->options->op_count; i++)
         can =
             can && reducer_has_parts(&run->reducers[i]) && (!run->reducers[i].index || reader->count != COUNT_UNKNOWN);
@@ -107,7 +107,7 @@ static enum outcome take_part(struct run *run, struct input *input) {
 
 static enum outcome open_input(struct run *run, struct input *input, size_t file) {
     const char *path = run->files.names[file];
-    bool last = file + (size_t)reduct_operator_inputs(run->options->ops[0]) >= run->files.count;
+    bool last = file + options_inputs(run->options) >= run->files.count;
     *input = (struct input){.used = 0};
     if (is_typed(path) && !run->options->quiet) /* someone who gave no file should know what it waits for */
         fputs("reduct: reading numbers from the terminal; an end of file (Ctrl-D) ends them\n", stderr);
@@ -221,19 +221,20 @@ static enum outcome check_shapes(const struct reader *a, const struct reader *b)
                 reader_name(b), layout_text(&b->layout, text_b));
 }
 
-/* Two arrays that lie alike are read alike, whatever their order. */
-static enum outcome match_orders(struct reader *a, struct reader *b) {
-    if (a->layout.fortran && b->layout.fortran)
+/* Whether a result depends on the order of the elements. */
+static bool needs_order(const struct run *run) {
+    for (size_t i = 0; i < run->options->op_count; i++)
+        if (operator_traits(run->options->ops[i]).ordered && reduct_type_is_float(run->type))
+            return true;
+    return false;
+}
+
+/* Two arrays that lie alike are read alike, whatever their order, unless a result depends on it. */
+static enum outcome match_orders(const struct run *run, struct reader *a, struct reader *b) {
+    if (a->layout.fortran && b->layout.fortran && !needs_order(run))
         return DONE;
     enum outcome outcome = reader_in_order(a);
     return outcome == DONE ? reader_in_order(b) : outcome;
-}
-
-static bool is_ordered(const struct options *options) {
-    for (size_t i = 0; i < options->op_count; i++)
-        if (operator_traits(options->ops[i]).ordered)
-            return true;
-    return false;
 }
 
 /* Operators of one input: all files, one after the other. */
@@ -244,7 +245,7 @@ static enum outcome reduce_in_turn(struct run *run) {
     run->input_count = 1;
     for (size_t i = 0; i < run->files.count && outcome == DONE; i++) {
         outcome = open_input(run, input, i);
-        if (outcome == DONE && is_ordered(options) && reduct_type_is_float(run->type))
+        if (outcome == DONE && needs_order(run))
             outcome = reader_in_order(&input->reader);
         if (outcome == DONE)
             outcome = reduce_inputs(run);
@@ -256,7 +257,7 @@ static enum outcome reduce_in_turn(struct run *run) {
     return outcome;
 }
 
-/* Operators of two inputs: pair by pair. */
+/* Where an operator reads two inputs: pair by pair. Others take the first of each. */
 static enum outcome reduce_together(struct run *run) {
     enum outcome outcome = DONE;
     struct input *inputs = run->inputs;
@@ -268,7 +269,7 @@ static enum outcome reduce_together(struct run *run) {
     if (known)
         outcome = check_lengths(&inputs[0], &inputs[1]);
     if (outcome == DONE)
-        outcome = match_orders(&inputs[0].reader, &inputs[1].reader);
+        outcome = match_orders(run, &inputs[0].reader, &inputs[1].reader);
     if (outcome == DONE)
         outcome = reduce_inputs(run);
     if (outcome == DONE)
@@ -309,7 +310,7 @@ static void close_run(struct run *run) {
 /* Lists the inputs. Directories are for operators that take any number of them. Ranks must all see the same files there. */
 static enum outcome find_files(struct run *run) {
     const struct options *options = run->options;
-    bool any_number = reduct_operator_inputs(options->ops[0]) == 1;
+    bool any_number = options_inputs(options) == 1;
     enum outcome outcome = files_find(&run->files, options->paths, options->path_count, any_number);
     bool same = run->ranks.size == 1 || ranks_same(run->files.count, run->files.names);
     return outcome == DONE && !same ? FAILED : outcome;
@@ -326,7 +327,7 @@ static enum outcome reduce_all(struct run *run) {
     if (outcome != DONE)
         return outcome;
     progress_start(total / (uint64_t)run->ranks.size, options->quiet || typed || run->ranks.rank > 0);
-    outcome = reduct_operator_inputs(options->ops[0]) == 1 ? reduce_in_turn(run) : reduce_together(run);
+    outcome = options_inputs(options) == 1 ? reduce_in_turn(run) : reduce_together(run);
     progress_erase();
     return outcome;
 }

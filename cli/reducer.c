@@ -57,9 +57,11 @@ static enum outcome refuse_nan(const struct reducer *reducer, const struct input
 static enum outcome add(struct reducer *reducer, const struct input *inputs, uint64_t ahead, uint64_t count) {
     reduct_error error;
     bool pairs = reduct_operator_inputs(reducer->reduction.op) > 1;
+    const struct chunk elements = {next_element(inputs, ahead), count};
+    const uint64_t first = inputs->reader.chunk_first + inputs->used + ahead;
     reduct_status status = reducer->index
-                               ? extreme_add(&reducer->extreme, &inputs->reader, &inputs->chunk, &error)
-                               : reduct_accumulator_add(reducer->accumulator, next_element(inputs, ahead),
+                               ? extreme_add(&reducer->extreme, &inputs->reader, &elements, first, &error)
+                               : reduct_accumulator_add(reducer->accumulator, elements.data,
                                                         pairs ? next_element(&inputs[1], ahead) : NULL, count, &error);
     if (status == REDUCT_ERROR_NAN)
         return refuse_nan(reducer, inputs, ahead + error.index - reducer->added);

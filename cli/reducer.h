@@ -49,7 +49,7 @@ void reducer_close(struct reducer *reducer);
 /* Says how an input is read best, of which it is said whether it is the last. To be called before its first chunk. */
 void reducer_begin_input(struct reducer *reducer, struct input *input, bool last);
 
-/* Reduces the next `count` elements of as many inputs as the operator has. */
+/* Reduces the next `count` elements of as many inputs as the operator has, which are the first of those there are. */
 enum outcome reducer_add(struct reducer *reducer, const struct input *inputs, uint64_t count);
 
 /* Says that an input has ended. */

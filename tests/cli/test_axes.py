@@ -169,7 +169,7 @@ class Axes(CommandTest):
             data = file.read()
         self.assertIn(b"'|b1'", data)
         self.assertEqual(data[-2:], b'\x01\x00')
-        self.bad(2, 'hold no i128', 'sum', '--rows', '--result', 'i128', '-o', out, integers)
+        self.bad(2, 'sum is i128, which .npy files do not hold', 'sum', '--rows', '--result', 'i128', '-o', out, integers)
         self.bad(1, 'No such file', 'sum', '--rows', '-o', os.path.join(out + 's', 'x.npy'), integers)
 
     def test_two_values(self):
@@ -209,11 +209,15 @@ class Axes(CommandTest):
         path = self.file('a.npy', npy_array('f64', [1., 2.]))
         self.bad(2, '--axis 1', 'sum', '--axis', '1', path)
         self.bad(2, 'named twice', 'sum', '--axis', '0', '--axis', '-1', path)
-        self.bad(1, 'of two axes', 'sum', '--rows', path)
+        for option in ('rows', 'columns'):
+            self.bad(1, 'the shape (2,); expected a matrix, of two axes, for --%s (--axis 0 reduces this one)' % option, 'sum', '--' + option, path)
+            self.bad(1, '(--axis K reduces any', 'sum', '--' + option, self.file('c.npy', npy_array('f64', [1.], '<', (1, 1, 1))))
         self.bad(2, 'expected one of them', 'sum', '--rows', '--axis', '0', path)
         self.bad(2, '2 inputs given', 'sum', '--axis', '0', path, path)
         self.bad(2, 'expected with --axis', 'sum', '-o', 'x', path)
-        self.bad(2, 'one operator', 'sum,max', '--axis', '0', '-o', 'x', path)
+        for name in ('out.npy', '-'):
+            self.bad(2, "--output: found '%s' with 2 operators; expected %%s in it, which stands for the operator's name, as in out-%%s.npy" % name,
+                     'sum,max', '--axis', '0', '-o', name, path)
         for axis in ('x', '', '1.5', '64', '+1', '99999999999999999999'):
             self.bad(2, '--axis: found', 'sum', '--axis', axis, path)
         self.bad(1, 'raw binary has no axes', 'sum', '--rows', '--format', 'raw', '--type', 'f64', self.file('r', bytes(16)))
@@ -241,8 +245,84 @@ class Several(CommandTest):
         for names in ('sum,', ',sum', 'sum,,max', 'sum,foo', 'sum max', 'sum,SUM'):
             self.bad(2, 'is not an operator', names, '-')
         self.bad(2, 'more than 16', ','.join(['sum'] * 17), '-')
-        self.bad(2, 'dot reads two inputs', 'sum,dot', '-')
+        for names in ('sum,dot', 'dot,sum', 'dot,weighted-mean'):
+            self.bad(2, names + ' reduces 2 inputs together; 1 given', names, '-')
         self.bad(2, '--wrap: found with mean,max', 'mean,max', '--wrap', '-')
+
+
+class Together(CommandTest):
+    """Operators that read two arrays beside those that read one, which is the first."""
+
+    def test_whole(self):
+        first, second = self.file('x.txt', '1 2 4'), self.file('w.txt', '3 0 1')
+        self.good('7\n1.75\n7\n2\n4', 'dot,weighted-mean,sum,argmax,max', first, second)
+        self.good('7\n7', 'sum,dot', first, second)
+        self.good('4\n0\n7\n3', 'sum,argmax,dot,count', second, first)
+        self.bad(1, 'y.txt holds 2 elements, ', 'sum,dot', self.file('y.txt', '1 2'), second)
+        self.bad(1, 'x.txt:1:3: found NaN', 'sum,dot', '--nan', 'error', self.file('x.txt', '1 nan 3'), second)
+        self.good('7\nnan', 'sum,dot', self.file('x.txt', '1 2 4'), self.file('w.txt', '3 0 nan'))
+        self.bad(1, 'w.txt:1:5: found NaN', 'sum,dot', '--nan', 'error', self.path('x.txt'), self.path('w.txt'))
+
+    def path(self, name):
+        return os.path.join(self.directory, name)
+
+    def test_as_one_by_one(self):
+        """Also where the two are read in pieces of other lengths, and where they lie in Fortran order."""
+        shape = (300, 500)
+        x, y = values_of(150000), values_of(150000)
+        x[70000] = x[140000] = 2.0 ** 50
+        text = self.file('y.txt', ' '.join(map(repr, y)))
+        files = {fortran: [self.file('%d%s.npy' % (fortran, name), npy_array('f64', in_fortran_order(v, shape) if fortran else v, '<', shape, fortran))
+                           for name, v in (('x', x), ('y', y))] for fortran in (False, True)}
+        in_order, turned = [files[False], [files[False][0], text]], [files[True], [files[True][0], files[False][1]]]
+        names = ('sum', 'argmax', 'argmin', 'product', 'minmax', 'var')
+        for mode, pairs in (('exact', in_order + turned), ('fast', in_order)):  # fast sums depend on the order
+            for pair in pairs:
+                expected = self.run_command('dot', '--mode', mode, *pair)[1]
+                expected += ''.join(self.run_command(name, '--mode', mode, pair[0])[1] for name in names)
+                self.assertEqual(self.run_command(','.join(('dot', *names)), '--mode', mode, *pair), (0, expected, ''), (mode, pair))
+
+    def test_axes_groups_and_masks(self):
+        first, second = self.file('x.txt', '1 2\n3 4'), self.file('w.txt', '1 3\n0 1')
+        self.good('3 7 1.75\n7 4 4', 'sum,dot,weighted-mean', '--rows', first, second)
+        self.good('4 1 1\n6 10 2.5', 'sum,dot,weighted-mean', '--columns', first, second)
+        self.good('4 1\n6 10', 'sum,dot', '--by', self.file('k.txt', '0 1 0 1'), first, second)
+        self.good('5\n5', 'sum,dot', '--mask', self.file('m.txt', '1 0 0 1'), first, second)
+
+
+class Files(CommandTest):
+    """Several operators into a file each."""
+
+    def read(self, name):
+        with open(os.path.join(self.directory, name), 'rb') as file:
+            return file.read()
+
+    def test_several(self):
+        path = self.file('a.npy', npy_array('i32', [1, 2, 3, 4], '<', (2, 2)))
+        pattern = os.path.join(self.directory, '%s-of-%s.npy')
+        self.assertEqual(self.run_command('sum,minmax,count-nonzero,mean', '--rows', '-o', pattern, path), (0, '', ''))
+        for op, shape, expected in (('sum', '(2,)', struct.pack('<2q', 3, 7)), ('minmax', '(2,2,)', struct.pack('<4i', 1, 2, 3, 4)),
+                                    ('count-nonzero', '(2,)', struct.pack('<2Q', 2, 2)), ('mean', '(2,)', struct.pack('<2d', 1.5, 3.5))):
+            data = self.read('%s-of-%s.npy' % (op, op))
+            self.assertIn(b"'shape': %s," % shape.encode(), data)
+            self.assertEqual(data[-len(expected):], expected)
+        self.assertEqual(len(os.listdir(self.directory)), 5)
+        self.assertEqual(self.run_command('sum', '--rows', '-o', os.path.join(self.directory, 'one-%s%d.npy'), path), (0, '', ''))
+        self.assertEqual(self.read('one-sum%d.npy'), self.read('sum-of-sum.npy'))
+
+    def test_keys(self):
+        path, keys = self.file('x.txt', '1 2 4'), self.file('k.txt', '9 -3 9')
+        out = [os.path.join(self.directory, name) for name in ('%s.npy', 'keys-%s.npy')]
+        self.assertEqual(self.run_command('sum,max', '--keys', keys, '-o', out[0], '--output-keys', out[1], path), (0, '', ''))
+        for name, form, expected in (('sum', '<2d', (2, 5)), ('max', '<2d', (2, 4)), ('keys-%s', '<2q', (-3, 9))):
+            self.assertEqual(struct.unpack(form, self.read(name + '.npy')[-16:]), expected)
+
+    def test_refused(self):
+        path = self.file('a.npy', npy_array('i32', [1, 2], '<', (1, 2)))
+        out = os.path.join(self.directory, 'out-%s.npy')
+        self.bad(1, 'out-sum.npy: two results are to be written there', 'sum,max,sum', '--rows', '-o', out, path)
+        self.bad(2, '--missing: max is i32, which has no nan', 'mean,max', '--rows', '--missing', 'nan', '-o', out, path)
+        self.assertEqual(os.listdir(self.directory), ['a.npy'])
 
 
 class Missing(CommandTest):
@@ -303,7 +383,7 @@ class Missing(CommandTest):
             self.bad(2, ('--missing: found ', 'expected nan', '--output'), 'var', '--rows', '-o', out, '--missing', text, 'nowhere')
         integers = self.file('i.npy', npy_array('i32', [1, 2], '<', (1, 2)))
         for op, kind in (('min', 'i32'), ('argmin', 'u64'), ('sum', 'i64')):
-            self.bad(2, '--missing: the results are %s, which has no nan; expected a float type' % kind, op, '--by', 'nowhere', '-o', out,
+            self.bad(2, '--missing: %s is %s, which has no nan; expected a float type' % (op, kind), op, '--by', 'nowhere', '-o', out,
                      '--missing', 'nan', integers)
         with open(out, 'rb') as file:
             self.assertEqual(file.read(), b'before')
