@@ -53,6 +53,11 @@ reduct_status rd_accumulate_masked(const struct rd_prepared *prepared, const voi
                                    reduct_mask kind, const void *mask, uint64_t offset, uint64_t first,
                                    struct rd_partial *partial, reduct_error *error) {
     const struct rd_backend *backend = prepared->device.backend;
+    if (kind == REDUCT_MASK_NONE && offset)
+        return rd_fail(error, REDUCT_ERROR_ARGUMENT, "offset: %llu; expected 0 without a mask",
+                       (unsigned long long)offset);
+    if (kind == REDUCT_MASK_NONE)
+        return rd_accumulate(prepared, x, y, count, NULL, first, partial, error);
     if (kind != REDUCT_MASK_BYTES && kind != REDUCT_MASK_BITS)
         return rd_fail(error, REDUCT_ERROR_ARGUMENT, "kind: %d is not a kind of mask", (int)kind);
     if (offset > INT64_MAX - count)

@@ -524,13 +524,43 @@ static void masked(void **state) {
     }
 }
 
+/* Where there is no mask all that is added counts. */
+static void not_masked(void **state) {
+    (void)state;
+    static struct data data;
+    const struct test_type *elements[TEST_MAX_TYPES];
+    const size_t element_count = test_elements(elements);
+    struct rng rng = rng_of(test_seed() + 7);
+    for (uint64_t round = test_scaled(200, 20); round-- > 0;) {
+        fill(&rng, &data, elements[rng_below(&rng, element_count)]);
+        const reduct_reduction reduction = any_reduction(&rng, data.type);
+        const char *device = any_device(&rng);
+        const void *y = test_operator(reduction.op)->inputs == 2 ? data.y : NULL;
+        reduct_accumulator *added = make(&reduction, device, 1), *same = make(&reduction, device, 1);
+        for (int i = 0; i < 2; i++) {
+            test_status(reduct_accumulator_add(added, data.x, y, data.count, NULL), REDUCT_OK);
+            test_status(reduct_accumulator_add_masked(same, data.x, y, data.count, REDUCT_MASK_NONE, NULL, 0, NULL),
+                        REDUCT_OK);
+        }
+        assert_same_state(added, same);
+        reduct_accumulator_destroy(added);
+        reduct_accumulator_destroy(same);
+    }
+}
+
 int main(void) {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masked),      cmocka_unit_test(split_and_merged),
-        cmocka_unit_test(permuted),    cmocka_unit_test(merged_with_itself),
-        cmocka_unit_test(streamed),    cmocka_unit_test(empty),
-        cmocka_unit_test(nan_refused), cmocka_unit_test(mismatches),
-        cmocka_unit_test(fast_saved),  cmocka_unit_test(as_many_as_can_be),
+        cmocka_unit_test(not_masked),
+        cmocka_unit_test(masked),
+        cmocka_unit_test(split_and_merged),
+        cmocka_unit_test(permuted),
+        cmocka_unit_test(merged_with_itself),
+        cmocka_unit_test(streamed),
+        cmocka_unit_test(empty),
+        cmocka_unit_test(nan_refused),
+        cmocka_unit_test(mismatches),
+        cmocka_unit_test(fast_saved),
+        cmocka_unit_test(as_many_as_can_be),
     };
     return cmocka_run_group_tests_name("accumulator", tests, find_devices, NULL);
 }

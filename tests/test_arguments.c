@@ -286,8 +286,12 @@ static void accumulator_arguments(void **state) {
                 REDUCT_ERROR_ARGUMENT, &error, "accumulator");
     check_error(reduct_accumulator_add_masked(a, data, NULL, 8, REDUCT_MASK_BYTES, NULL, 0, &error),
                 REDUCT_ERROR_ARGUMENT, &error, "mask");
-    check_error(reduct_accumulator_add_masked(a, data, NULL, 8, REDUCT_MASK_NONE, mask, 0, &error),
-                REDUCT_ERROR_ARGUMENT, &error, "kind");
+    check_error(reduct_accumulator_add_masked(a, data, NULL, 8, (reduct_mask)3, mask, 0, &error), REDUCT_ERROR_ARGUMENT,
+                &error, "kind");
+    check_error(reduct_accumulator_add_masked(a, data, NULL, 8, REDUCT_MASK_NONE, NULL, 1, &error),
+                REDUCT_ERROR_ARGUMENT, &error, "offset");
+    check_error(reduct_accumulator_add_masked(a, data, data, 8, REDUCT_MASK_NONE, NULL, 0, &error),
+                REDUCT_ERROR_ARGUMENT, &error, "y");
     check_error(reduct_accumulator_add_masked(a, data, NULL, 8, REDUCT_MASK_BITS, mask, INT64_MAX, &error),
                 REDUCT_ERROR_TOO_LARGE, &error, "offset");
     assert_int_equal(reduct_accumulator_count(a), 0);
