@@ -35,10 +35,11 @@
  *
  * Integers are always exact, in every mode.
  *
- * Errors. Every function that can fail returns a reduct_status and, on failure, leaves its outputs untouched. The
- * library never prints, exits or aborts, keeps no state that a caller can see, and leaves the floating-point
- * environment (rounding mode, flush-to-zero, exception flags) as it found it, whatever that was; results do not depend
- * on it.
+ * Errors. Every function that can fail returns a reduct_status and, on failure, leaves its outputs untouched, with two
+ * exceptions: where an executor stops a plan's execution (REDUCT_ERROR_CALLBACK) some results may be written, and
+ * reduct_cuda_execute_checked() writes many results also where some of them fail. The library never prints, exits or
+ * aborts, keeps no state that a caller can see, and leaves the floating-point environment (rounding mode, flush-to-zero,
+ * exception flags) as it found it, whatever that was; results do not depend on it.
  *
  * Threads. All functions may be called from any number of threads. A plan is immutable and may be executed by many
  * threads at once, each with a workspace of its own. An accumulator may be used by one thread at a time. Large arrays are
@@ -170,7 +171,9 @@ typedef enum reduct_mode {
      * 2^-53 for f64 and 2^-24 for f32, whatever the length, unless a partial sum overflows. Elements of f16 and bf16
      * are widened to f32 first; the result is rounded to its type once more. On CUDA devices: tiles of
      * 4 to 16 elements pairwise in the element type, tiles with compensation in f64, threads and blocks in f64 in a
-     * fixed order; the bound is the same. Integers are exact all the same. */
+     * fixed order; the bound is the same. So whole arrays are summed there, by plans of one reduction without a mask and by
+     * accumulators; plans of rows, columns, other axes or segments, with a mask, or of several reductions form exact sums on
+     * these devices, and plans over groups everywhere. Integers are exact all the same. */
     REDUCT_FAST = 1
 } reduct_mode;
 
@@ -286,7 +289,9 @@ typedef struct reduct_array {
     const uint64_t *lengths;   /* of each axis */
     const int64_t *strides[2]; /* of each input: elements from one to the next, by axis, of any sign; null: C order */
     uint64_t axes;             /* bit k: axis k is reduced; all bits set: all axes are */
-    /* By axis, of those that stay: results (of minmax pairs) from one to the next; null: C order. */
+    /* By axis, of those that stay: results (of minmax pairs) from one to the next; null: C order. It is not checked whether
+     * results lie apart: of those that share a place one stays there, or of a result of several words parts of several, and which
+     * may differ from one execution to the next. */
     const int64_t *result_strides;
     const int64_t *mask_strides; /* of a mask, as those of inputs; null: C order */
     uint64_t reserved[3];        /* zero */
@@ -383,10 +388,11 @@ typedef struct reduct_plan_options {
 typedef struct reduct_plan reduct_plan;
 
 /* Checks everything that can be checked without data, and prepares. Destroy the plan when done; null is allowed there.
- * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST, _TOO_LARGE, _EMPTY or _OUT_OF_MEMORY. _EMPTY: a
- * whole array with too few elements for the operator (of other kinds, executions tell). The length tells, so this comes before
- * any data is looked at: a sample variance of a single NaN under REDUCT_NAN_ERROR has no plan, where an accumulator refuses the
- * NaN as it is added. */
+ * Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED, _NO_DEVICE, _DEVICE_LOST, _TOO_LARGE, _EMPTY or _OUT_OF_MEMORY. _EMPTY: one
+ * reduction of a whole array, without a mask, that has too few elements for the operator; of all other plans executions tell. The
+ * length tells, so this comes before any data is looked at: a sample variance of a single NaN under REDUCT_NAN_ERROR has no plan.
+ * Where executions tell, too, too few elements come before a NaN: what counts is how many a result's row, segment, group and mask
+ * leave it, NaNs among them. An accumulator refuses the NaN as it is added. */
 REDUCT_API reduct_status reduct_plan_create(const reduct_plan_options *options, reduct_plan **plan,
                                             reduct_error *error);
 REDUCT_API void reduct_plan_destroy(reduct_plan *plan);
@@ -410,8 +416,9 @@ REDUCT_API uint64_t reduct_plan_result_count(const reduct_plan *plan);
  * its result type, of minmax two values each. `workspace`:
  * reduct_plan_workspace_size() bytes aligned to 64, or null, and the call allocates what it needs. Fails with
  * REDUCT_ERROR_ARGUMENT (also of a segment outside the array, or an index outside the groups), _EMPTY, _OVERFLOW, _NAN,
- * _OUT_OF_MEMORY or _DEVICE_LOST, of several results with that of the first one that fails; no result is then written. Where an
- * executor stops it, it fails with _CALLBACK, and some results may be written. Synchronous. */
+ * _OUT_OF_MEMORY or _DEVICE_LOST, of several results with that of the first one that fails: of the lowest number, and there of the
+ * first reduction; no result is then written. Where an executor stops it, it fails with _CALLBACK, and some results may be
+ * written. Synchronous. */
 REDUCT_API reduct_status reduct_plan_execute(const reduct_plan *plan, const void *const *inputs, void *const *results,
                                              void *workspace, reduct_error *error);
 
@@ -469,9 +476,9 @@ REDUCT_API reduct_status reduct_accumulator_add(reduct_accumulator *accumulator,
                                                 uint64_t count, reduct_error *error);
 
 /* The same of the elements that a mask lets count: what it says of element i is its entry number `offset` + i. The others are
- * seen, so that indices count them, but not counted. Where `x` is in a device's memory the mask must be, too. Fails with
- * REDUCT_ERROR_ARGUMENT, _NAN, _TOO_LARGE, _OUT_OF_MEMORY, _DEVICE_LOST or _CALLBACK; the accumulator is then as it was before the
- * call. */
+ * seen, so that indices count them, but not counted. With REDUCT_MASK_NONE all count, `mask` is not looked at, and `offset` is 0.
+ * Where `x` is in a device's memory the mask must be, too. Fails with REDUCT_ERROR_ARGUMENT, _NAN, _TOO_LARGE, _OUT_OF_MEMORY,
+ * _DEVICE_LOST or _CALLBACK; the accumulator is then as it was before the call. */
 REDUCT_API reduct_status reduct_accumulator_add_masked(reduct_accumulator *accumulator, const void *x, const void *y,
                                                        uint64_t count, reduct_mask kind, const void *mask,
                                                        uint64_t offset, reduct_error *error);
