@@ -161,6 +161,9 @@ static double scale(const bench_lab *lab, const bench_case *which, double exact)
     switch (which->op) {
     case REDUCT_SUM:
         return run_real(lab, which, REDUCT_NORM1, lab->x.values);
+    case REDUCT_MEAN: /* of integers the sum is exact */
+        return reduct_type_is_float(which->type) ? run_real(lab, which, REDUCT_NORM1, lab->x.values) / count
+                                                 : fabs(exact);
     case REDUCT_DOT: /* by Cauchy and Schwarz */
         return run_real(lab, which, REDUCT_NORM2, lab->x.values) * run_real(lab, which, REDUCT_NORM2, lab->y.values);
     case REDUCT_VAR: /* of the difference of two sums that are at most this large */
@@ -168,6 +171,11 @@ static double scale(const bench_lab *lab, const bench_case *which, double exact)
     default:
         return fabs(exact);
     }
+}
+
+/* Whether the result is one of the elements, or the place of one: the same in both modes. */
+static bool is_selected(reduct_operator op) {
+    return op == REDUCT_MIN || op == REDUCT_MAX || op == REDUCT_ARGMIN;
 }
 
 /* Of fast sums, as reduct.h states it, and some for the rounding of the result. */
@@ -188,11 +196,11 @@ static void check(const bench_lab *lab, const bench_case *which, const library_j
         judge_find_rest(&expected, which->op, which->type, exact->inputs[0], exact->inputs[1], which->bytes / size);
     if (status != REDUCT_OK)
         stop("cannot check", status, &error);
-    int selects = which->op == REDUCT_MIN || which->op == REDUCT_ARGMIN, rounds = reduct_type_is_float(which->type);
+    int selects = is_selected(which->op), rounds = reduct_type_is_float(expected.type);
     /* Floats of 16 bits are added as f32, and the result is rounded once more: by half a unit of it, or a whole one where errors before
      * have carried it over. */
     int halves = rounds && size == 2;
-    double unit = !rounds || selects ? 0 : judge_roundoff(halves ? REDUCT_F32 : which->type);
+    double unit = !rounds || selects ? 0 : judge_roundoff(halves ? REDUCT_F32 : expected.type);
     double last = unit > 0 && halves ? judge_unit(expected.type, judge_real(expected.type, &expected.value)) : 0;
     double scaled = unit > 0 ? unit * scale(lab, which, judge_real(expected.type, &expected.value)) : 0;
     /* A plain loop's longest chain of additions: one lane of eight (four) vectors of 16 bytes, then all lanes. */
@@ -274,8 +282,7 @@ int bench_measure(bench_lab *lab, const bench_case *which, bench_result *result)
         prepare(&lab->y, which, lab->settings.seed + 1, lab->team);
     if (open_job(&exact, lab, which, REDUCT_EXACT) != 0)
         return 1;
-    int selects = which->op == REDUCT_MIN || which->op == REDUCT_ARGMIN; /* the same in both modes */
-    *result = (bench_result){.which = *which, .has_fast = reduct_type_is_float(which->type) && !selects};
+    *result = (bench_result){.which = *which, .has_fast = reduct_type_is_float(which->type) && !is_selected(which->op)};
     if (result->has_fast)
         open_job(&fast, lab, which, REDUCT_FAST);
     snprintf(result->device, sizeof result->device, "%s", reduct_plan_device(exact.plan));

@@ -24,12 +24,20 @@ uint64_t matrix_bytes(const bench_matrix *matrix, unsigned at, reduct_type type)
     return matrix->in_elements[at] ? matrix->sizes[at] * reduct_type_size(type) : matrix->sizes[at];
 }
 
+/* The operators that have plain loops. */
+static const char cpu_ops[] = "sum,mean,dot,norm1,norm2,var,min,max,argmin";
+
 /* Each of these stores item number `at` of its list. They return 0; 1 when it is in the list already; -1 when the text
  * means nothing here. */
 
 static int set_op(bench_matrix *matrix, unsigned at, const char *text) {
-    return reduct_operator_parse(text, &matrix->ops[at]) == REDUCT_OK && bench_has(matrix->ops[at], REDUCT_F64) ? 0
-                                                                                                                : -1;
+    if (reduct_operator_parse(text, &matrix->ops[at]) != REDUCT_OK)
+        return -1;
+    if (bench_has(matrix->ops[at], REDUCT_F64))
+        return 0;
+    snprintf(matrix->absent, sizeof matrix->absent, "%s has no plain loop to be compared with; expected one of %s",
+             text, cpu_ops);
+    return -1;
 }
 
 static int set_type(bench_matrix *matrix, unsigned at, const char *text) {
@@ -157,7 +165,7 @@ static const struct {
     const char *all; /* what "all" stands for; null where it is an item itself, or nothing */
 } lists_of[2][LISTS] = {
     {
-        [LIST_OP] = {set_op, "sum,dot,norm1,norm2,var,min,argmin"},
+        [LIST_OP] = {set_op, cpu_ops},
         [LIST_TYPE] = {set_type, "f64,f32,f16,bf16,i64,i32"},
         [LIST_DATA] = {set_data, "normal,uniform,wide,full"},
         [LIST_SIZE] = {set_size, "32Ki,512Ki,8Mi,256Mi"},

@@ -13,6 +13,7 @@ enum { BYTES_PER_MEMBER = 1 << 20, MOST_MEMBERS = 1024 };
 static int kind_of(reduct_operator op) {
     switch (op) {
     case REDUCT_SUM:
+    case REDUCT_MEAN:
         return PLAIN_SUM;
     case REDUCT_NORM1:
         return PLAIN_NORM1;
@@ -24,6 +25,8 @@ static int kind_of(reduct_operator op) {
         return PLAIN_MOMENTS;
     case REDUCT_MIN:
         return PLAIN_MIN;
+    case REDUCT_MAX:
+        return PLAIN_MAX;
     case REDUCT_ARGMIN:
         return PLAIN_ARGMIN;
     default:
@@ -96,6 +99,11 @@ static void combine(reduct_operator op, plain_partial *into, const plain_partial
             *into = *from;
         return;
     }
+    if (op == REDUCT_MAX) {
+        if (from->real > into->real || from->integer > into->integer)
+            *into = *from;
+        return;
+    }
     into->real += from->real;
     into->squares += from->squares;
     into->integer += from->integer;
@@ -120,14 +128,17 @@ void plain_run(plain_job *job) {
 
 static double real_result(const plain_job *job) {
     const plain_partial *partial = &job->partial;
-    double count = (double)job->count;
+    double count = (double)job->count,
+           total = reduct_type_is_float(job->type) ? partial->real : (double)partial->integer;
     switch (job->op) {
+    case REDUCT_MEAN:
+        return total / count;
     case REDUCT_NORM2:
         return sqrt(partial->real);
     case REDUCT_VAR:
         return (partial->squares - partial->real * partial->real / count) / (count - 1);
     default:
-        return reduct_type_is_float(job->type) ? partial->real : (double)partial->integer;
+        return total;
     }
 }
 

@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What a loop leaves behind: sums of integers and integer minima are in `integer`, all else in `real`. */
+/* What a loop leaves behind: sums of integers and integer extremes are in `integer`, all else in `real`. */
 typedef struct plain_partial {
     double real;
     double squares; /* second sum of PLAIN_MOMENTS */
@@ -20,7 +20,7 @@ typedef struct plain_partial {
     uint64_t index; /* of the minimum of PLAIN_ARGMIN */
 } plain_partial;
 
-/* Reduces `count` elements; for PLAIN_MIN and PLAIN_ARGMIN at least one. `y` is read by PLAIN_DOT alone. */
+/* Reduces `count` elements; for PLAIN_MIN, PLAIN_MAX and PLAIN_ARGMIN at least one. `y` is read by PLAIN_DOT alone. */
 typedef void plain_kernel(const void *x, const void *y, size_t count, plain_partial *partial);
 
 typedef enum plain_kind {
@@ -30,6 +30,7 @@ typedef enum plain_kind {
     PLAIN_DOT,
     PLAIN_MOMENTS, /* sums of elements and of squares: the variance in one pass, as in old textbooks */
     PLAIN_MIN,
+    PLAIN_MAX,
     PLAIN_ARGMIN,
     PLAIN_KINDS
 } plain_kind;

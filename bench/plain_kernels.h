@@ -2,9 +2,9 @@
  *
  *   TYPE, TYPE_NAME  element type: double, f64
  *   INDEX_TYPE       the signed integer as wide as TYPE
- *   FIELD            of plain_partial that takes a minimum: real, integer
+ *   FIELD            of plain_partial that takes an extreme: real, integer
  *   IS_FLOAT         1, 0
- *   LEAST(a, b)      optional: the lesser of two vectors, lane by lane, by one instruction
+ *   LEAST(a, b), GREATEST(a, b)  optional: of two vectors, lane by lane, by one instruction
  *   WIDEN(address)   optional: half a vector of integers as a vector of 64-bit ones, by one instruction
  *   STORED           optional: what elements are in memory, where they are taken as TYPE; and with it
  *   LOAD(address)    as many of them as a vector, and
@@ -20,6 +20,9 @@
 #define SELECT(m, a, b) ((vec)(((index_vec)(a) & (m)) | ((index_vec)(b) & ~(m))))
 #ifndef LEAST
 #define LEAST(a, b) SELECT((a) < (b), a, b)
+#endif
+#ifndef GREATEST
+#define GREATEST(a, b) SELECT((a) > (b), a, b)
 #endif
 #ifndef STORED
 #define STORED        TYPE
@@ -142,25 +145,34 @@ PLAIN_INLINE vec NAME(all)(TYPE value) {
     return (vec){0} + value;
 }
 
-PLAIN_INLINE void NAME(min_body)(int prefetch, const STORED *x, size_t count, plain_partial *partial) {
-    vec least[8];
+PLAIN_INLINE vec NAME(better)(plain_kind kind, vec a, vec b) {
+    return kind == PLAIN_MIN ? LEAST(a, b) : GREATEST(a, b);
+}
+
+PLAIN_INLINE TYPE NAME(better_alone)(plain_kind kind, TYPE a, TYPE b) {
+    return (kind == PLAIN_MIN ? a < b : a > b) ? a : b;
+}
+
+PLAIN_INLINE void NAME(extreme_body)(plain_kind kind, int prefetch, const STORED *x, size_t count,
+                                     plain_partial *partial) {
+    vec best[8];
     for (int j = 0; j < 8; j++)
-        least[j] = NAME(all)(ONE(x[0]));
+        best[j] = NAME(all)(ONE(x[0]));
     size_t i = 0;
     for (; i + 8 * LANES <= count; i += 8 * LANES) {
         PLAIN_UNROLL(8)
         for (size_t j = 0; j < 8; j++) {
             plain_fetch(x + i + j * LANES, prefetch);
             vec value = LOAD(x + i + j * LANES);
-            least[j] = LEAST(value, least[j]);
+            best[j] = NAME(better)(kind, value, best[j]);
         }
     }
     TYPE result = ONE(x[0]);
     for (int j = 0; j < 8; j++)
         for (size_t lane = 0; lane < LANES; lane++)
-            result = least[j][lane] < result ? least[j][lane] : result;
+            result = NAME(better_alone)(kind, best[j][lane], result);
     for (; i < count; i++)
-        result = ONE(x[i]) < result ? ONE(x[i]) : result;
+        result = NAME(better_alone)(kind, ONE(x[i]), result);
     partial->FIELD = result;
 }
 
@@ -202,7 +214,8 @@ PLAIN_INLINE void NAME(argmin_body)(int prefetch, const STORED *x, size_t count,
     partial->index = index;
 }
 
-PLAIN_INSTANCES(min, NAME(min_body)(prefetch, x, count, partial))
+PLAIN_INSTANCES(min, NAME(extreme_body)(PLAIN_MIN, prefetch, x, count, partial))
+PLAIN_INSTANCES(max, NAME(extreme_body)(PLAIN_MAX, prefetch, x, count, partial))
 PLAIN_INSTANCES(argmin, NAME(argmin_body)(prefetch, x, count, partial))
 
 #undef NAME
@@ -211,6 +224,7 @@ PLAIN_INSTANCES(argmin, NAME(argmin_body)(prefetch, x, count, partial))
 #undef index_vec
 #undef SELECT
 #undef LEAST
+#undef GREATEST
 #undef WIDEN
 #undef STORED
 #undef LOAD

@@ -2,7 +2,8 @@
  *
  *   PLAIN_SET                 its name: portable, avx2, avx512
  *   PLAIN_BYTES               bytes of a vector
- *   PLAIN_LEAST_<type>(a, b)  the lesser of two vectors, lane by lane; only where there is an instruction for it
+ *   PLAIN_LEAST_<type>(a, b), PLAIN_GREATEST_<type>(a, b)
+ *                             of two vectors, lane by lane; only where there is an instruction for it
  *   PLAIN_WIDEN_i32(address)  a vector of 64-bit integers from as many 32-bit ones; where compilers need to be told
  *   PLAIN_LOAD_f16(address)   a vector of f32 from as many f16; only where there is an instruction for it
  *
@@ -51,6 +52,9 @@ PLAIN_INLINE void plain_fetch(const void *address, int prefetch) {
 #ifdef PLAIN_LEAST_f64
 #define LEAST PLAIN_LEAST_f64
 #endif
+#ifdef PLAIN_GREATEST_f64
+#define GREATEST PLAIN_GREATEST_f64
+#endif
 #include "plain_kernels.h"
 
 #define TYPE       float
@@ -60,6 +64,9 @@ PLAIN_INLINE void plain_fetch(const void *address, int prefetch) {
 #define IS_FLOAT   1
 #ifdef PLAIN_LEAST_f32
 #define LEAST PLAIN_LEAST_f32
+#endif
+#ifdef PLAIN_GREATEST_f32
+#define GREATEST PLAIN_GREATEST_f32
 #endif
 #include "plain_kernels.h"
 
@@ -112,6 +119,9 @@ PLAIN_INLINE float plain_one_f16(uint16_t bits) {
 #ifdef PLAIN_LEAST_f32
 #define LEAST PLAIN_LEAST_f32
 #endif
+#ifdef PLAIN_GREATEST_f32
+#define GREATEST PLAIN_GREATEST_f32
+#endif
 #include "plain_kernels.h"
 
 #define TYPE          float
@@ -125,6 +135,9 @@ PLAIN_INLINE float plain_one_f16(uint16_t bits) {
 #ifdef PLAIN_LEAST_f32
 #define LEAST PLAIN_LEAST_f32
 #endif
+#ifdef PLAIN_GREATEST_f32
+#define GREATEST PLAIN_GREATEST_f32
+#endif
 #include "plain_kernels.h"
 
 #define TYPE       int64_t
@@ -135,6 +148,9 @@ PLAIN_INLINE float plain_one_f16(uint16_t bits) {
 #ifdef PLAIN_LEAST_i64
 #define LEAST PLAIN_LEAST_i64
 #endif
+#ifdef PLAIN_GREATEST_i64
+#define GREATEST PLAIN_GREATEST_i64
+#endif
 #include "plain_kernels.h"
 
 #define TYPE       int32_t
@@ -144,6 +160,9 @@ PLAIN_INLINE float plain_one_f16(uint16_t bits) {
 #define IS_FLOAT   0
 #ifdef PLAIN_LEAST_i32
 #define LEAST PLAIN_LEAST_i32
+#endif
+#ifdef PLAIN_GREATEST_i32
+#define GREATEST PLAIN_GREATEST_i32
 #endif
 #ifdef PLAIN_WIDEN_i32
 #define WIDEN PLAIN_WIDEN_i32
@@ -171,6 +190,7 @@ const plain_set PLAIN_PASTE(plain, set, PLAIN_SET) = {.kernels = {
     [PLAIN_DOT]     = FLOATS(dot),
     [PLAIN_MOMENTS] = FLOATS(moments),
     [PLAIN_MIN]     = ALL(min),
+    [PLAIN_MAX]     = ALL(max),
     [PLAIN_ARGMIN]  = ALL(argmin),
 }};
 /* clang-format on */

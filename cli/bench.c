@@ -14,7 +14,8 @@ enum { JSON = 256, CSV, MARKDOWN, HTML, OFFSET, SHAPE, CALLS };
 static const program_option known[] = {
     {.text = "What to measure (lists separated by commas):"},
     {"data", 'd', "LIST",
-     "normal; uniform on [0, 1); wide or range60: 60 binades; full: every exponent; or all. Integers are always "
+     "normal; uniform on [0, 1); range40: 40 binades; wide or range60: 60; full: every exponent; or all, without "
+     "range40. Integers are always "
      "uniform, over 32 bits at most"},
     {"device", 'D', "LIST",
      "As the library names them: cpu for the best kernels here, cpu:portable, cpu:avx2, cpu:avx512; or all, for those "
@@ -25,7 +26,7 @@ static const program_option known[] = {
      "On a GPU: elements between an alignment of 256 bytes and the first, up to 63 (default 0)"},
     {"calls", CALLS, "LIST", "On a GPU: queued, back to back (the default); waited, each waited for; or all"},
     {"op", 'o', "LIST",
-     "sum, dot, norm1, norm2, var, min, argmin; on a GPU any operator but minmax, and sum+min+max "
+     "sum, mean, dot, norm1, norm2, var, min, max, argmin; on a GPU any operator but minmax, and sum+min+max "
      "for several in one plan; or all"},
     {"shape", SHAPE, "LIST",
      "On a GPU: whole, one result (the default); rows:N or columns:N, one for each row or column of a matrix of N "

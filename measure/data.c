@@ -74,6 +74,11 @@ static float any_f32(measure_random *random, uint64_t least, uint64_t count) {
     return value;
 }
 
+/* How many exponents numbers have that are spread around 1. */
+static int binades_of(measure_data data) {
+    return data == MEASURE_RANGE40 ? 40 : 60;
+}
+
 static double draw_f64(measure_random *random, measure_data data) {
     switch (data) {
     case MEASURE_UNIFORM:
@@ -81,7 +86,8 @@ static double draw_f64(measure_random *random, measure_data data) {
     case MEASURE_NORMAL:
         return normal(random);
     case MEASURE_WIDE:
-        return any_f64(random, 1023 - 30, 60);
+    case MEASURE_RANGE40:
+        return any_f64(random, (uint64_t)(1023 - binades_of(data) / 2), (uint64_t)binades_of(data));
     case MEASURE_FULL:
         return any_f64(random, 0, 2047);
     }
@@ -91,7 +97,8 @@ static double draw_f64(measure_random *random, measure_data data) {
 static float draw_f32(measure_random *random, measure_data data) {
     switch (data) {
     case MEASURE_WIDE:
-        return any_f32(random, 127 - 30, 60);
+    case MEASURE_RANGE40:
+        return any_f32(random, (uint64_t)(127 - binades_of(data) / 2), (uint64_t)binades_of(data));
     case MEASURE_FULL:
         return any_f32(random, 0, 255);
     default:
@@ -135,10 +142,12 @@ static uint16_t any_half(measure_random *random, half type, uint64_t least, uint
 }
 
 static uint16_t draw_half(measure_random *random, measure_data data, half type) {
-    const int exponents = 2 * type.bias + 1, binades = exponents - 1 < 60 ? exponents - 1 : 60;
+    const int exponents = 2 * type.bias + 1, wanted = binades_of(data);
+    const int binades = exponents - 1 < wanted ? exponents - 1 : wanted;
     switch (data) {
     case MEASURE_WIDE:
-        return any_half(random, type, (uint64_t)(type.bias - binades / 2 + (binades < 60)), (uint64_t)binades);
+    case MEASURE_RANGE40:
+        return any_half(random, type, (uint64_t)(type.bias - binades / 2 + (binades < wanted)), (uint64_t)binades);
     case MEASURE_FULL:
         return any_half(random, type, 0, (uint64_t)exponents);
     default:
@@ -199,7 +208,7 @@ static void piece_i32(const fill *job, size_t begin, size_t end, measure_random 
 }
 
 const char *measure_data_name(measure_data data) {
-    static const char *const names[MEASURE_DATA_COUNT] = {"uniform", "normal", "wide", "full"};
+    static const char *const names[MEASURE_DATA_COUNT] = {"uniform", "normal", "wide", "full", "range40"};
     return names[data];
 }
 

@@ -26,12 +26,13 @@ typedef enum measure_data {
     MEASURE_NORMAL,  /* mean 0, deviation 1 */
     MEASURE_WIDE, /* random sign and significand, exponents uniform over 60 binades around 1; of binary16, which has fewer,
                       * over all 30 */
-    MEASURE_FULL /* the same over every exponent of the type, subnormals included */
+    MEASURE_FULL,   /* the same over every exponent of the type, subnormals included */
+    MEASURE_RANGE40 /* as MEASURE_WIDE over 40 binades around 1 */
 } measure_data;
 
-enum { MEASURE_DATA_COUNT = 4 };
+enum { MEASURE_DATA_COUNT = 5 };
 
-/* "uniform", "normal", "wide", "full". */
+/* "uniform", "normal", "wide", "full", "range40". */
 const char *measure_data_name(measure_data data);
 
 /* Fill an array with `count` values; integers of both widths are uniform over 32 bits, so that their sums fit. The work

@@ -116,7 +116,7 @@ class Wrong(CommandTest):
 
     @needs_every_part
     def test_bench(self):
-        for option, needle in (('--device=nope', 'nope'), ('--device=cpu:nope', 'cpu:nope'), ('--op=nope', 'nope'),
+        for option, needle in (('--device=nope', 'nope'), ('--device=cpu:nope', 'cpu:nope'), ('--op=nope', 'nope'), ('--op=minmax', 'expected one of sum,mean,'),
                                ('--sizes=', 'empty'), ('--threads=0', "'0'"), ('--offset=1', 'cuda'),
                                ('--repeat=0', '100000'), ('--seed=18446744073709551616', '18446744073709551615')):
             self.bad(2, (option.split('=')[0], needle), 'bench', option)

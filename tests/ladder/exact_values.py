@@ -45,19 +45,19 @@ def f32(number):
 
 
 def bench_values(kind, data, seed, n):
-    """Uniform over [0, 1), or `wide`: over 60 binades, of either sign."""
+    """Uniform over [0, 1), or of either sign over 60 binades, `wide`, or 40, `range40`."""
     assert n <= PIECE
-    stream, values = Stream(seed), []
+    stream, values, binades = Stream(seed), [], 40 if data == 'range40' else 60
     for _ in range(n):
         if data == 'uniform':
             number = (stream.bits() >> 11) * 2.0 ** -53
             values.append(Fraction(f32(number) if kind == 'f32' else number))
         elif kind == 'f64':
-            exponent = 1023 - 30 + ((stream.bits() >> 32) * 60 >> 32)
+            exponent = 1023 - binades // 2 + ((stream.bits() >> 32) * binades >> 32)
             word = stream.bits() & 0x800fffffffffffff | exponent << 52
             values.append(Fraction(struct.unpack('d', struct.pack('Q', word))[0]))
         else:
-            exponent = 127 - 30 + ((stream.bits() >> 32) * 60 >> 32)
+            exponent = 127 - binades // 2 + ((stream.bits() >> 32) * binades >> 32)
             word = stream.bits() >> 32 & 0x807fffff | exponent << 23
             values.append(Fraction(struct.unpack('f', struct.pack('I', word))[0]))
     return values
@@ -71,7 +71,8 @@ def root(square):
 def exact(operator, x, y=None):
     squares = sum(a * a for a in x)
     return {'sum': lambda: sum(x), 'norm1': lambda: sum(map(abs, x)), 'norm2': lambda: root(squares),
-            'dot': lambda: sum(a * b for a, b in zip(x, y)), 'min': lambda: min(x),
+            'dot': lambda: sum(a * b for a, b in zip(x, y)), 'min': lambda: min(x), 'max': lambda: max(x),
+            'mean': lambda: sum(x) / len(x),
             'var': lambda: (squares - sum(x) ** 2 / len(x)) / (len(x) - 1)}[operator]()
 
 

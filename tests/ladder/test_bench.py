@@ -11,7 +11,8 @@ from formats import REDUCT
 
 QUICK = ('--repeat', '1', '--sample', '0')
 COUNT = 3000
-OPERATORS = ('sum', 'dot', 'norm1', 'norm2', 'var', 'min')
+OPERATORS = ('sum', 'mean', 'dot', 'norm1', 'norm2', 'var', 'min', 'max')
+DATA = ('uniform', 'wide', 'range40')
 
 
 def bench(*arguments):
@@ -40,11 +41,11 @@ class Errors(unittest.TestCase):
 
     def test_of_benchmarks(self):
         for kind, size in (('f64', 8), ('f32', 4)):
-            report = formats.read_json(bench('--json', '--op', ','.join(OPERATORS), '--type', kind, '--data', 'uniform,wide',
+            report = formats.read_json(bench('--json', '--op', ','.join(OPERATORS), '--type', kind, '--data', ','.join(DATA),
                                              '--sizes', str(COUNT * size), '--device', 'cpu', '--threads', '1',
                                              '--seed', '7'))
             exact = 0
-            for data in ('uniform', 'wide'):
+            for data in DATA:
                 x, y = (exact_values.bench_values(kind, data, seed, COUNT) for seed in (7, 8))
                 for operator in OPERATORS:
                     value = exact_values.exact(operator, x, y)
@@ -53,7 +54,7 @@ class Errors(unittest.TestCase):
                     for row in rows:
                         self.check(row, value)
                         exact += row['variant'] == 'exact' and row['verdict'] == 'right'
-            self.assertEqual(exact, 2 * len(OPERATORS))
+            self.assertEqual(exact, len(DATA) * len(OPERATORS))
 
     def test_of_the_ladder(self):
         for kind in ('f32', 'f64'):
@@ -66,7 +67,7 @@ class Errors(unittest.TestCase):
             self.assertGreater(rows[-1]['ulp'], 0)  # such a sum is never a number of the type
 
     def test_integers_have_none(self):
-        rows = formats.read_csv(bench('--csv', '--op', 'sum,min,argmin', '--type', 'i64,i32', '--sizes', '64Ki'))
+        rows = formats.read_csv(bench('--csv', '--op', 'sum,min,max,argmin', '--type', 'i64,i32', '--sizes', '64Ki'))
         self.assertEqual({(row['verdict'], row['ulp']) for row in rows}, {('right', '')})
 
 

@@ -449,6 +449,8 @@ static void half_data(void **state) {
                 assert_true(least == 0 && greatest == most - 1);
             if (data == MEASURE_WIDE)
                 assert_true(least == (t ? 127 - 30 : 1) && greatest == (t ? 127 + 29 : 30));
+            if (data == MEASURE_RANGE40)
+                assert_true(least == (t ? 127 - 20 : 1) && greatest == (t ? 127 + 19 : 30));
         }
     measure_team_destroy(team);
 }
