@@ -151,6 +151,9 @@ static enum outcome write_beside(struct output *outputs, size_t which) {
     unlink(output->beside); /* of a process of that number, which was killed */
     unfinished[which] = output->beside;
     int fd = open(output->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, is_there ? 0600 : 0666);
+    if (fd < 0 && is_there)
+        return fail("%s: %s, which is to take its place, cannot be made: %s", output->path, output->beside,
+                    strerror(errno));
     if (fd < 0)
         return fail_output(output, errno);
     output->made = true;
