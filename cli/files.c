@@ -8,6 +8,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
+bool files_are_regular(const char *const *paths, size_t count) {
+    for (size_t i = 0; i < count; i++) {
+        struct stat status;
+        if (strcmp(paths[i], "-") == 0 || stat(paths[i], &status) != 0 ||
+            !(S_ISREG(status.st_mode) || S_ISDIR(status.st_mode)))
+            return false;
+    }
+    return true;
+}
+
 static enum outcome make_room(struct files *files) {
     if (files->count < files->room)
         return DONE;

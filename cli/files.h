@@ -13,6 +13,9 @@ struct files {
     size_t count, room;
 };
 
+/* Whether each path is a regular file or a directory, which can be opened any number of times: no pipe, no device, not standard input. */
+bool files_are_regular(const char *const *paths, size_t count);
+
 /* Lists them: with `directories`, in the place of a directory all files in it, in the order of the bytes of their names. Files whose names begin with a
  * point are left out. A directory without files is an error, and so is whatever in it is no file, directories included. What was
  * found up to an error is listed. To be freed either way. */

@@ -401,7 +401,8 @@ size_t options_inputs(const struct options *options) {
     return most;
 }
 
-size_t options_standard_inputs(const struct options *options) {
+/* How many of the inputs are standard input: of the arrays, and of the files that options name. */
+static size_t standard_inputs(const struct options *options) {
     const char *const named[] = {options->mask, options->by, options->keys};
     size_t count = 0;
     for (size_t i = 0; i < options->path_count; i++)
@@ -413,7 +414,7 @@ size_t options_standard_inputs(const struct options *options) {
 
 /* Refuses what does not go together. */
 static enum outcome check(const struct options *options, const char *names) {
-    size_t inputs = options_inputs(options), standard = options_standard_inputs(options);
+    size_t inputs = options_inputs(options), standard = standard_inputs(options);
     char list[TABLE_LIST], found[QUOTED];
     if (options->population && !any_has(options, population_table))
         return misuse("--population: found with %s; expected with %s", names, table_list(population_table, list));

@@ -56,9 +56,6 @@ static inline bool options_have_results(const struct options *options) {
 /* How many arrays are read together: where an operator reads two, those that read one read the first. */
 size_t options_inputs(const struct options *options);
 
-/* How many of the inputs are standard input: of the arrays, and of the files that options name. */
-size_t options_standard_inputs(const struct options *options);
-
 /* Parses argv[0], an operator or several separated by commas, and what follows. --help, --usage and --version end the
  * process. */
 enum outcome options_parse(int argc, char **argv, struct options *options);

@@ -383,10 +383,12 @@ static enum outcome reduce_alone(const struct options *options) {
     return !is_whole(options) ? axes_command(options) : reduce_whole(options);
 }
 
-/* What cannot be done in parts, or fails, rank 0 does alone, and says what there is to say. */
+/* What cannot be done in parts, or fails, rank 0 does alone, and says what there is to say. What is no regular file it alone may open: a
+ * pipe has its bytes for one reader, and would keep the others waiting. */
 static enum outcome reduce_on_ranks(const struct options *options, const struct ranks *ranks) {
     struct run run = {.options = options, .ranks = *ranks};
-    bool in_parts = is_whole(options) && !options_standard_inputs(options) && reduce_parts(&run);
+    bool in_parts =
+        is_whole(options) && ranks_all(files_are_regular(options->paths, options->path_count)) && reduce_parts(&run);
     enum outcome outcome = DONE;
     if (ranks->rank == 0 && in_parts)
         outcome = print_results(&run);

@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 # Launchers take half a second each: with one number of ranks, as in the quick tier, only what matters most is run.
@@ -100,6 +101,24 @@ class UnderLauncher(unittest.TestCase):
         self.same('product', a)
         self.same('sum', '--mode', 'fast', a)
         self.same('sum', stdin=b'1 2 3')
+
+    def test_pipes(self):
+        """Which rank 0 alone opens, whatever their names."""
+        data = npy(self.values)
+        self.same('sum', '/dev/stdin', stdin=data)
+        if not LONG:
+            return
+        a = self.file('a.npy', data)
+        self.same('sum,count', a, '/dev/stdin', a, stdin=data)
+        self.same('sum', '--mask', '/dev/stdin', a, stdin=npy([True, False] * 2501 + [True], '?', '|b1'))
+        pipe = os.path.join(self.folder.name, 'pipe')
+        os.mkfifo(pipe)
+        expected = run(['sum', a])
+        for ranks in RANKS:
+            writer = threading.Thread(target=lambda: open(pipe, 'wb').write(data), daemon=True)
+            writer.start()
+            self.assertEqual(run(['sum', pipe], ranks), expected, f'{ranks} ranks')
+            writer.join(10)
 
     def test_text(self):
         lines = '\n'.join(map(repr, self.values))
