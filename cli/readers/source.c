@@ -122,30 +122,36 @@ struct source source_look(const struct source *source) {
     look.window = NULL;
     look.available = 0;
     look.ended = false;
+    look.buffer = NULL;
+    look.capacity = 0;
     return look;
 }
 
 void source_end_look(struct source *look) {
     unmap(look);
+    free(look->buffer);
 }
 
+/* What is in hand stays, as it may have been read and cannot be had again. */
 void source_cut(struct source *source, uint64_t size) {
     source->size = size < source->position ? source->position : size;
-    unmap(source);
-    source->available = 0;
-    source->ended = false;
+    uint64_t left = source->size - source->position;
+    source->available = source->available < left ? source->available : (size_t)left;
+    source->ended = source->available == left;
 }
 
 bool source_has_grown(const struct source *source) {
     struct stat status;
-    off_t end = source->mapped ? (off_t)(source->start + source->size) : lseek(source->fd, 0, SEEK_CUR);
+    off_t end =
+        source->size != SOURCE_SIZE_UNKNOWN ? (off_t)(source->start + source->size) : lseek(source->fd, 0, SEEK_CUR);
     return fstat(source->fd, &status) == 0 && S_ISREG(status.st_mode) && end >= 0 && status.st_size > end;
 }
 
 enum outcome source_check_length(const struct source *source) {
     struct stat status;
     uint64_t end = source->start + source->size;
-    if (!source->mapped || !source->size || fstat(source->fd, &status) != 0 || (uint64_t)status.st_size >= end)
+    if (source->size == SOURCE_SIZE_UNKNOWN || !source->size || fstat(source->fd, &status) != 0 ||
+        (uint64_t)status.st_size >= end)
         return DONE;
     return fail("%s: the file was cut short while it was read: it has %" PRIu64 " bytes; expected %" PRIu64
                 ", as when it was opened",
@@ -219,7 +225,10 @@ static enum outcome read_more(struct source *source, size_t least, size_t wish) 
     while (source->available < source->capacity && !source->ended) {
         if (source->available >= least && source->available > 0 && !is_ready(source->fd, PAUSE_MS))
             break;
-        ssize_t got = read(source->fd, source->buffer + source->available, source->capacity - source->available);
+        size_t room = source->capacity - source->available;
+        uint64_t left = source->size - source->position - source->available; /* up to the end, as mappings go */
+        room = left < room ? (size_t)left : room;
+        ssize_t got = room > 0 ? read(source->fd, source->buffer + source->available, room) : 0;
         if (got > 0)
             source->available += (size_t)got;
         else if (got == 0)

@@ -53,13 +53,13 @@ enum outcome source_skip(struct source *source, uint64_t bytes, uint64_t *skippe
 struct source source_look(const struct source *source);
 void source_end_look(struct source *look);
 
-/* Lets a mapped file end at a position that has not been passed. */
+/* Lets a file whose size is known end at a position that has not been passed. */
 void source_cut(struct source *source, uint64_t size);
 
 /* True if a file has become longer since the end that the source has seen, or will see. */
 bool source_has_grown(const struct source *source);
 
-/* When all has been read: refuses a mapped file that has become shorter. Whole pages that went missing end the command when they
+/* When all has been read: refuses a file, whose size was known, that has become shorter. Whole pages that went missing end the command when they
  * are touched, but the rest of its last page reads as zeros. */
 enum outcome source_check_length(const struct source *source);
 

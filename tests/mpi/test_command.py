@@ -15,6 +15,7 @@ import unittest
 # Launchers take half a second each: with one number of ranks, as in the quick tier, only what matters most is run.
 COMMAND, RANKS, LAUNCHER = os.path.abspath(sys.argv[1]), [int(n) for n in sys.argv[2].split(',')], sys.argv[3:]
 LONG = len(RANKS) > 1
+MAPS = os.environ.get('REDUCT_TEST_MAPS_LIBRARY')  # by which mapping files fails
 ENVIRONMENT = {name: value for name, value in os.environ.items()
                if not name.startswith(('OMPI_', 'PMI', 'SLURM_', 'REDUCT_RANKS'))}
 
@@ -129,6 +130,16 @@ class UnderLauncher(unittest.TestCase):
         self.same('argmin', self.file('f.txt', lines))
         for size in range(1, 12):  # every way to cut numbers in two
             self.same('sum', self.file('g.txt', ' '.join(str(10 ** (i % 7)) for i in range(size))))
+
+    @unittest.skipUnless(LONG, 'in the long tier')
+    def test_text_that_cannot_be_mapped(self):
+        """From some time on: then parts are read, and end where they would have."""
+        path = self.file('a.txt', '\n'.join(map(repr, self.values)))
+        expected = run(['sum,count', path])
+        for first in range(1, 6):
+            for ranks in RANKS:
+                found = run(['sum,count', path], ranks, LD_PRELOAD=MAPS, REDUCT_TEST_MAPS=str(first))
+                self.assertEqual(found, expected, f'{ranks} ranks, from mapping {first} on')
 
     def test_errors(self):
         good = '\n'.join(map(str, range(1000)))
