@@ -160,9 +160,9 @@ int main(int argc, char **argv) {
     prepare_signals();
     print_prepare();
     atexit(check_output);
-    struct ranks ranks = ranks_find();
-    enum outcome outcome = run(argc, argv, ranks);
-    if (outcome != DONE)
-        ranks_linger(&ranks);
-    return (int)outcome;
+    struct ranks ranks;
+    enum outcome outcome = ranks_find(&ranks);
+    if (outcome == DONE)
+        outcome = run(argc, argv, ranks);
+    return (int)(outcome == DONE ? DONE : ranks_fail(&ranks, outcome));
 }

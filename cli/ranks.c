@@ -11,10 +11,13 @@
 
 #include "drivers/mpi.h"
 
-static const struct rd_mpi_ranks *mpi;
+static const struct rd_mpi_ranks *mpi; /* once the ranks are connected */
 static const char *library;
-static int errors = -1; /* standard error, while nothing is said */
+static bool tried, lacks; /* to connect them; the library for it */
+static int errors = -1;   /* standard error, while what is said is kept, */
+static int kept = -1;     /* and where it can be read */
 
+/* Lets what is written to a stream go nowhere. */
 static void silence(int stream) {
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     if (nowhere >= 0)
@@ -23,18 +26,55 @@ static void silence(int stream) {
         close(nowhere);
 }
 
-struct ranks ranks_find(void) {
+/* Keeps what is said in a pipe; what it has no room for is lost. */
+static void keep_errors(void) {
+    int ends[2];
+    errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    silence(STDERR_FILENO);
+    if (pipe(ends) != 0)
+        return;
+    for (int i = 0; i < 2; i++) {
+        fcntl(ends[i], F_SETFD, FD_CLOEXEC);
+        fcntl(ends[i], F_SETFL, O_NONBLOCK);
+    }
+    kept = ends[0];
+    dup2(ends[1], STDERR_FILENO);
+    close(ends[1]);
+}
+
+/* Standard error is again what it was. */
+static void free_errors(void) {
+    if (errors < 0)
+        return;
+    dup2(errors, STDERR_FILENO);
+    close(errors);
+    errors = -1;
+}
+
+/* Says what was kept. */
+static void say_kept(void) {
+    char text[4096];
+    free_errors();
+    for (ssize_t size; kept >= 0 && (size = read(kept, text, sizeof text)) > 0;)
+        fwrite(text, 1, (size_t)size, stderr);
+}
+
+enum outcome ranks_find(struct ranks *ranks) {
     const char *wish = getenv("REDUCT_RANKS");
     struct rd_mpi_launcher launcher = rd_mpi_launcher();
+    char found[QUOTED];
+    *ranks = (struct ranks){0, 1};
     if (wish && strcmp(wish, "alone") == 0)
-        return (struct ranks){0, 1};
+        return DONE;
     library = launcher.library;
+    *ranks = (struct ranks){launcher.rank, launcher.size};
     if (launcher.rank > 0) {
-        errors = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
         silence(STDOUT_FILENO);
-        silence(STDERR_FILENO);
+        keep_errors();
     }
-    return (struct ranks){launcher.rank, launcher.size};
+    return wish && *wish ? fail("REDUCT_RANKS in the environment: found %s; expected alone, or nothing",
+                                quote(found, wish, strlen(wish)))
+                         : DONE;
 }
 
 /* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991). */
@@ -73,39 +113,69 @@ static enum outcome join(const struct ranks *ranks) {
                 ranks->size, launcher_of(library), ranks->rank, rank, size, library);
 }
 
-static enum outcome connect(const struct ranks *ranks, int argc, char **argv) {
+static enum outcome connect(const struct ranks *ranks) {
     char why[512];
+    tried = true;
     if (!library)
         return fail("%d ranks, but their launcher connects them to no MPI library; expected mpirun, or srun with "
                     "--mpi=pmix or --mpi=pmi2",
                     ranks->size);
     mpi = rd_mpi_load(library, why);
-    if (!mpi)
+    lacks = !mpi;
+    if (lacks)
         return fail("%d ranks under %s, but libreduct_mpi_%s cannot be used: %s", ranks->size, launcher_of(library),
                     library, why);
-    if (join(ranks) != DONE)
-        return FAILED;
-    if (ranks_same((size_t)argc, (const char *const *)argv))
+    return join(ranks);
+}
+
+/* What became of all ranks up to here: where some have failed the first of them says why, which rank 0 has done at once. */
+static enum outcome agree(const struct ranks *ranks, enum outcome outcome) {
+    int first = mpi->least(outcome == DONE ? ranks->size : ranks->rank);
+    if (first == ranks->size)
         return DONE;
-    return ranks_close(fail("the ranks have different command lines; with REDUCT_RANKS=alone in the environment each "
-                            "reduces by itself"));
+    if (first == ranks->rank && first > 0)
+        say_kept();
+    return ranks_close(outcome == DONE ? FAILED : outcome);
 }
 
 enum outcome ranks_open(struct ranks *ranks, int argc, char **argv) {
     if (ranks->size == 1)
         return DONE;
-    enum outcome outcome = connect(ranks, argc, argv);
-    if (errors >= 0) { /* what happens from here on is for everyone to know */
-        dup2(errors, STDERR_FILENO);
-        close(errors);
-    }
+    enum outcome outcome = connect(ranks);
+    if (outcome == DONE)
+        outcome = agree(ranks, DONE);
+    else
+        return outcome;
+    if (outcome == DONE && !ranks_same((size_t)argc, (const char *const *)argv))
+        outcome = ranks_close(fail("the ranks have different command lines; with REDUCT_RANKS=alone in the environment "
+                                   "each reduces by itself"));
+    free_errors(); /* what happens from here on is for everyone to know */
     return outcome;
 }
 
-void ranks_linger(const struct ranks *ranks) {
-    static const struct timespec pause = {.tv_sec = 5};
-    if (ranks->rank > 0 && !mpi)
-        nanosleep(&pause, NULL);
+/* Without a connection. Mostly all ranks fail alike: the first has the time to say why and to end them all, or its launcher does that as soon
+ * as one has failed. A rank that is left then is one of few that lack the library, for which the others wait. */
+static void end_apart(const struct ranks *ranks) {
+    static const struct timespec first = {.tv_sec = 5}, said = {.tv_nsec = 500000000};
+    if (ranks->rank > 0)
+        nanosleep(&first, NULL);
+    if (!lacks)
+        return;
+    say_kept();
+    nanosleep(&said, NULL); /* what is on its way through the launcher when that ends is lost */
+    rd_mpi_abort();
+}
+
+enum outcome ranks_fail(const struct ranks *ranks, enum outcome outcome) {
+    if (ranks->size == 1 || mpi)
+        return outcome;
+    bool before = message_silence(true); /* it has failed already */
+    bool connected = !tried && connect(ranks) == DONE;
+    message_silence(before);
+    if (connected)
+        return agree(ranks, outcome);
+    end_apart(ranks);
+    return outcome;
 }
 
 bool ranks_all(bool mine) {

@@ -14,16 +14,17 @@ struct ranks {
     int rank, size; /* 0 and 1 where there is no launcher */
 };
 
-/* Looks for a launcher. Ranks but the first then say nothing until ranks_open(), and never print. With REDUCT_RANKS=alone in the
- * environment there is none. */
-struct ranks ranks_find(void);
+/* Looks for a launcher. What ranks but the first say is then kept until ranks_open(), and they never print. With REDUCT_RANKS=alone in the
+ * environment there is none; no other value is known. */
+enum outcome ranks_find(struct ranks *ranks);
 
-/* Connects the ranks, where there are several, and sees to it that they were given the same command line. */
+/* Connects the ranks, where there are several, and sees to it that none has failed before and that they were given the same command
+ * line. */
 enum outcome ranks_open(struct ranks *ranks, int argc, char **argv);
 
-/* Before a rank ends with a failure that all have, but no connection to say so: launchers end all ranks as soon as one has
- * failed, and the first must have had the time to say why. */
-void ranks_linger(const struct ranks *ranks);
+/* Ends a rank that failed, also before it was connected, in a way that ends the others; returns the outcome of all. The first rank that failed
+ * says why. */
+enum outcome ranks_fail(const struct ranks *ranks, enum outcome outcome);
 
 /* Whether all ranks say so. */
 bool ranks_all(bool mine);

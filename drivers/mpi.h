@@ -29,4 +29,8 @@ struct rd_mpi_launcher rd_mpi_launcher(void);
  * with the reason in `why`, where there is none. */
 const struct rd_mpi_ranks *rd_mpi_load(const char *library, char why[512]);
 
+/* Ends all ranks, where the launcher can be told so without its MPI library: MPICH's and its kin, which otherwise wait for a rank that ends
+ * before it has joined the others. Elsewhere nothing happens. */
+void rd_mpi_abort(void);
+
 #endif

@@ -173,6 +173,28 @@ class UnderLauncher(unittest.TestCase):
         out, _, status = run(['sum', a], 3, command=alone, REDUCT_RANKS='alone')
         self.assertEqual((out, status), (3 * run(['sum', a])[0], 0))
 
+    @unittest.skipUnless(LONG, 'in the long tier')
+    def test_one_rank_that_fails(self):
+        """Before it is connected: it says why, once, and the others end."""
+        a = self.file('a.npy', npy(self.values))
+        alone = os.path.join(self.folder.name, 'reduct')
+        shutil.copy(COMMAND, alone)
+        for other, why in ((f'"{alone}" sum "{a}"', 'libreduct_mpi'), (f'"{COMMAND}" summ "{a}"', 'summ'), (f'"{COMMAND}" bench', 'bench'),
+                           (f'"{COMMAND}" max "{a}"', 'different command lines'), (f'REDUCT_RANKS=one "{COMMAND}" sum "{a}"', 'expected alone')):
+            script = self.file('start', f'#!/bin/sh\n[ "${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}" = 1 ] && exec env {other}\n'
+                               f'exec "{COMMAND}" sum "{a}"\n')
+            os.chmod(script, 0o755)
+            out, said, status = run([], 3, command=script)
+            self.assertEqual((out, len(said), status), (b'', 1, 1), said)
+            self.assertIn(why, said[0])
+
+    def test_words_about_ranks(self):
+        a = self.file('a.npy', npy(self.values))
+        for ranks in (0, *RANKS):
+            self.assertEqual(run(['sum', a], ranks, REDUCT_RANKS='one'), (
+                b'', ["reduct: REDUCT_RANKS in the environment: found 'one'; expected alone, or nothing"], 1))
+        self.assertEqual(run(['sum', a], REDUCT_RANKS=''), run(['sum', a]))
+
     def test_library_that_does_not_know_the_launcher(self):
         """Then MPI takes each process for the only one. As under srun with an MPI library that was built without its interface."""
         for rank, size in (('OMPI_COMM_WORLD_RANK', 'OMPI_COMM_WORLD_SIZE'), ('PMI_RANK', 'PMI_SIZE')):
