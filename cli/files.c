@@ -30,15 +30,20 @@ static enum outcome make_room(struct files *files) {
     if (!directories)
         return fail_memory();
     files->directories = directories;
+    uint64_t *sizes = realloc(files->sizes, room * sizeof *sizes);
+    if (!sizes)
+        return fail_memory();
+    files->sizes = sizes;
     files->room = room;
     return DONE;
 }
 
-static enum outcome add(struct files *files, const char *name, const char *directory) {
+static enum outcome add(struct files *files, const char *name, const char *directory, const struct stat *status) {
     enum outcome outcome = make_room(files);
     if (outcome != DONE)
         return outcome;
     files->names[files->count] = name;
+    files->sizes[files->count] = status && S_ISREG(status->st_mode) ? (uint64_t)status->st_size : 0;
     files->directories[files->count++] = directory;
     return DONE;
 }
@@ -67,7 +72,7 @@ static enum outcome add_entry(struct files *files, const char *directory, const 
         outcome = fail("%s: this is %s; expected files alone in the directory %s", path,
                        S_ISDIR(status.st_mode) ? "a directory" : "no file", directory);
     else
-        outcome = add(files, path, directory);
+        outcome = add(files, path, directory, &status);
     if (outcome != DONE)
         free(path);
     return outcome;
@@ -102,9 +107,9 @@ enum outcome files_find(struct files *files, const char *const *paths, size_t co
     enum outcome outcome = DONE;
     for (size_t i = 0; i < count && outcome == DONE; i++) {
         struct stat status;
-        bool directory =
-            directories && strcmp(paths[i], "-") != 0 && stat(paths[i], &status) == 0 && S_ISDIR(status.st_mode);
-        outcome = directory ? add_directory(files, paths[i]) : add(files, paths[i], NULL);
+        bool known = strcmp(paths[i], "-") != 0 && stat(paths[i], &status) == 0;
+        outcome = directories && known && S_ISDIR(status.st_mode) ? add_directory(files, paths[i])
+                                                                  : add(files, paths[i], NULL, known ? &status : NULL);
     }
     return outcome;
 }
@@ -115,5 +120,6 @@ void files_free(struct files *files) {
             free((void *)(uintptr_t)files->names[i]); /* made here */
     free(files->names);
     free(files->directories);
+    free(files->sizes);
     *files = (struct files){.count = 0};
 }

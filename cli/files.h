@@ -4,12 +4,14 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "message.h"
 
 struct files {
     const char **names;       /* "-" is standard input */
     const char **directories; /* that each was found in; null where the command line names the file itself */
+    uint64_t *sizes;          /* in bytes; 0 where there is no telling */
     size_t count, room;
 };
 

@@ -2,7 +2,7 @@
 #include "ranks.h"
 
 #include <fcntl.h>
-#include <stdint.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,22 +77,58 @@ enum outcome ranks_find(struct ranks *ranks) {
                          : DONE;
 }
 
-/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991). */
-static uint64_t hash_of(size_t count, const char *const *words) {
-    uint64_t hash = 0xcbf29ce484222325;
-    for (size_t i = 0; i < count; i++)
-        for (const char *c = words[i];; c++) {
-            hash = (hash ^ (unsigned char)*c) * 0x100000001b3;
-            if (!*c)
-                break;
-        }
+/* FNV-1a (G. Fowler, L. C. Noll, K.-P. Vo, 1991) of some bytes more. */
+static uint64_t hash_more(uint64_t hash, const void *bytes, size_t size) {
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3;
     return hash;
 }
 
-bool ranks_same(size_t count, const char *const *words) {
-    uint64_t mine = hash_of(count, words), first = mine; /* that of rank 0 */
+static const uint64_t HASH_OF_NOTHING = 0xcbf29ce484222325;
+
+static bool is_same(uint64_t mine) {
+    uint64_t first = mine; /* that of rank 0 */
     mpi->share(&first, sizeof first);
     return ranks_all(first == mine);
+}
+
+bool ranks_same(size_t count, const char *const *words) {
+    uint64_t hash = HASH_OF_NOTHING;
+    for (size_t i = 0; i < count; i++)
+        hash = hash_more(hash, words[i], strlen(words[i]) + 1);
+    return is_same(hash);
+}
+
+/* Says of a file which rank is the first that has another size of it than rank 0. */
+static enum outcome say_size(const struct ranks *ranks, const char *name, uint64_t mine) {
+    uint64_t *all = ranks->rank == 0 ? malloc((size_t)ranks->size * sizeof *all) : NULL;
+    if (!ranks_all(all || ranks->rank > 0)) {
+        free(all);
+        return fail_memory();
+    }
+    ranks_gather(&mine, sizeof mine, all);
+    for (int r = 1; all && r < ranks->size; r++)
+        if (all[r] != mine) {
+            fail("%s: %" PRIu64 " bytes on rank %d; expected %" PRIu64 ", as on rank 0", name, all[r], r, mine);
+            break;
+        }
+    free(all);
+    return FAILED;
+}
+
+enum outcome ranks_check_sizes(const struct ranks *ranks, size_t count, const char *const *names,
+                               const uint64_t *sizes) {
+    if (is_same(hash_more(HASH_OF_NOTHING, sizes, count * sizeof *sizes)))
+        return DONE;
+    size_t same = 0; /* so many at the beginning; of one more than `other` they are not */
+    for (size_t other = count - 1; same < other;) {
+        size_t middle = same + (other - same) / 2;
+        if (is_same(hash_more(HASH_OF_NOTHING, sizes, (middle + 1) * sizeof *sizes)))
+            same = middle + 1;
+        else
+            other = middle;
+    }
+    return say_size(ranks, names[same], sizes[same]);
 }
 
 /* How launchers are told apart. */

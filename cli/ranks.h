@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "message.h"
 
@@ -31,6 +32,10 @@ bool ranks_all(bool mine);
 
 /* Whether all ranks have the same words. */
 bool ranks_same(size_t count, const char *const *words);
+
+/* Refuses files of the same names that have other sizes on some rank than on rank 0, which says so. */
+enum outcome ranks_check_sizes(const struct ranks *ranks, size_t count, const char *const *names,
+                               const uint64_t *sizes);
 
 /* Rank 0 gets `size` bytes of each rank, one after another. */
 void ranks_gather(const void *mine, size_t size, void *all);

@@ -307,23 +307,19 @@ static void close_run(struct run *run) {
     files_free(&run->files);
 }
 
-/* Lists the inputs. Directories are for operators that take any number of them. Ranks must all see the same files there. */
+/* Lists the inputs. Directories are for operators that take any number of them. */
 static enum outcome find_files(struct run *run) {
     const struct options *options = run->options;
     bool any_number = options_inputs(options) == 1;
-    enum outcome outcome = files_find(&run->files, options->paths, options->path_count, any_number);
-    bool same = run->ranks.size == 1 || ranks_same(run->files.count, run->files.names);
-    return outcome == DONE && !same ? FAILED : outcome;
+    return files_find(&run->files, options->paths, options->path_count, any_number);
 }
 
-/* Up to the results. */
+/* From the files up to the results. */
 static enum outcome reduce_all(struct run *run) {
     const struct options *options = run->options;
     uint64_t total;
     bool typed;
-    enum outcome outcome = find_files(run);
-    if (outcome == DONE)
-        outcome = survey(run, &total, &typed);
+    enum outcome outcome = survey(run, &total, &typed);
     if (outcome != DONE)
         return outcome;
     progress_start(total / (uint64_t)run->ranks.size, options->quiet || typed || run->ranks.rank > 0);
@@ -334,7 +330,9 @@ static enum outcome reduce_all(struct run *run) {
 
 static enum outcome reduce_whole(const struct options *options) {
     struct run run = {.options = options, .ranks = {0, 1}};
-    enum outcome outcome = reduce_all(&run);
+    enum outcome outcome = find_files(&run);
+    if (outcome == DONE)
+        outcome = reduce_all(&run);
     if (outcome == DONE)
         outcome = print_results(&run);
     close_run(&run);
@@ -364,6 +362,17 @@ static enum outcome merge_ranks(struct reducer *reducer, const struct ranks *ran
     return outcome;
 }
 
+/* Whether all ranks find their inputs, and the same ones. Whatever goes wrong is no failure yet. What is no regular file rank 0 alone may open:
+ * a pipe has its bytes for one reader, and would keep the others waiting. */
+static bool find_same(struct run *run) {
+    const struct options *options = run->options;
+    bool before = message_silence(true);
+    bool good = ranks_all(files_are_regular(options->paths, options->path_count) && find_files(run) == DONE) &&
+                ranks_same(run->files.count, run->files.names);
+    message_silence(before);
+    return good;
+}
+
 /* Each rank reduces its part. Whatever goes wrong is no failure yet. */
 static bool reduce_parts(struct run *run) {
     bool before = message_silence(true);
@@ -383,17 +392,17 @@ static enum outcome reduce_alone(const struct options *options) {
     return !is_whole(options) ? axes_command(options) : reduce_whole(options);
 }
 
-/* What cannot be done in parts, or fails, rank 0 does alone, and says what there is to say. What is no regular file it alone may open: a
- * pipe has its bytes for one reader, and would keep the others waiting. */
+/* What cannot be done in parts, or fails, rank 0 does alone, and says what there is to say. */
 static enum outcome reduce_on_ranks(const struct options *options, const struct ranks *ranks) {
     struct run run = {.options = options, .ranks = *ranks};
-    bool in_parts =
-        is_whole(options) && ranks_all(files_are_regular(options->paths, options->path_count)) && reduce_parts(&run);
-    enum outcome outcome = DONE;
+    bool in_parts = is_whole(options) && find_same(&run);
+    enum outcome outcome =
+        in_parts ? ranks_check_sizes(ranks, run.files.count, run.files.names, run.files.sizes) : DONE;
+    in_parts = in_parts && outcome == DONE && reduce_parts(&run);
     if (ranks->rank == 0 && in_parts)
         outcome = print_results(&run);
     close_run(&run);
-    if (ranks->rank == 0 && !in_parts)
+    if (ranks->rank == 0 && !in_parts && outcome == DONE)
         outcome = reduce_alone(options);
     return ranks_close(outcome);
 }

@@ -82,15 +82,32 @@ class UnderLauncher(unittest.TestCase):
         os.mkdir(os.path.join(shards, '4'))
         self.assertIn('4: this is a directory', self.same('sum', shards)[1][0])
 
+    def in_folders(self, ranks, *words):
+        """The command in a folder of each rank's own, as on hosts that do not share their disks."""
+        script = self.file('start', f'#!/bin/sh\ncd "{self.folder.name}/${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"\nexec "{COMMAND}" "$@"\n')
+        os.chmod(script, 0o755)
+        return run(words, ranks, command=script)
+
     @unittest.skipUnless(LONG, 'in the long tier')
     def test_directories_that_differ(self):
-        """As on hosts that do not share their disks: then rank 0 reduces what it sees."""
+        """Then rank 0 reduces what it sees."""
         for rank, name in enumerate(('a', 'b')):
             os.makedirs(os.path.join(self.folder.name, str(rank), 'shards'))
             self.file(f'{rank}/shards/{name}', npy([1.0 + 99 * rank] * 10))
-        script = self.file('start', f'#!/bin/sh\ncd "{self.folder.name}/${{OMPI_COMM_WORLD_RANK:-$PMI_RANK}}"\nexec "{COMMAND}" "$@"\n')
-        os.chmod(script, 0o755)
-        self.assertEqual(run(['sum', 'shards'], 2, command=script), (b'10\n', [], 0))
+        self.assertEqual(self.in_folders(2, 'sum', 'shards'), (b'10\n', [], 0))
+
+    def test_sizes_that_differ(self):
+        for rank in range(3):
+            os.makedirs(os.path.join(self.folder.name, str(rank), 'shards'))
+            for shard in range(5):
+                self.file(f'{rank}/shards/{shard}', '1 ' * (20 + (rank == 2 and shard > 2)))
+            self.file(f'{rank}/a.txt', '1 ' * (10 if rank == 0 else 11))
+        self.assertEqual(self.in_folders(3, 'sum', 'shards', 'a.txt'),
+                         (b'', ['reduct: shards/3: 42 bytes on rank 2; expected 40, as on rank 0'], 1))
+        if LONG:
+            self.assertEqual(self.in_folders(3, 'sum', 'a.txt'),
+                             (b'', ['reduct: a.txt: 22 bytes on rank 1; expected 20, as on rank 0'], 1))
+            self.assertEqual(self.in_folders(2, 'sum', 'shards'), (b'100\n', [], 0))
 
     @unittest.skipUnless(LONG, 'in the long tier')
     def test_orders_and_what_stays_whole(self):
