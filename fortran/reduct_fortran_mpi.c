@@ -1,8 +1,7 @@
 /* What the Fortran modules call for arrays that are spread over ranks: communicators come as Fortran's integers. A rank on which
- * something is wrong takes part all the same, with fields that fail, so that no other waits for it. */
+ * something is wrong takes part all the same, as one that failed, so that no other waits for it. */
 #include "reduct_fortran.h"
 
-#include <limits.h>
 #include <reduct/mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -18,21 +17,6 @@ reduct_status reduct_fortran_reprosum(const double *values, int summands, int le
 
 /* So many fields need no memory of their own. */
 enum { FEW = 40 };
-
-/* Whether all ranks have the memory for what is more: they ask each other, as one that has not could take part in nothing else. */
-static reduct_status agree_on_memory(bool has, uint64_t fields, MPI_Comm comm, reduct_error *error) {
-    int rank = 0, first = INT_MAX;
-    int code = MPI_Comm_rank(comm, &rank);
-    const int mine = has ? INT_MAX : rank;
-    if (code == MPI_SUCCESS)
-        code = MPI_Allreduce(&mine, &first, 1, MPI_INT, MPI_MIN, comm);
-    if (code != MPI_SUCCESS)
-        return reduct_fortran_fail(error, REDUCT_ERROR_DEVICE_LOST, "MPI: an all-reduce failed");
-    if (first == INT_MAX)
-        return REDUCT_OK;
-    return reduct_fortran_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "rank %d: no memory for %llu fields", first,
-                               (unsigned long long)fields);
-}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Arrays
@@ -109,59 +93,58 @@ static reduct_status check_mask(const reduct_fortran_call *call, reduct_error *e
     return REDUCT_OK;
 }
 
-/* All fields of a call through one all-reduce. `failed`: this rank has nothing to give but that it failed. */
-static reduct_status send(const reduct_fortran_call *call, uint64_t count, bool failed, char *raw, struct part *parts,
-                          reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
-    size_t step = reduct_type_size(call->reduction.result) * (size_t)reduct_operator_outputs(call->reduction.op);
-    reduct_error own = {.status = REDUCT_OK};
-    for (uint64_t i = 0; i < count && !failed; i++)
-        failed = take(call, i, &parts[i], &own) != REDUCT_OK;
+/* All results of a call through one all-reduce of `count` fields; those that are more than the results count nothing. `own` is what this rank
+ * found wrong with it so far. */
+static reduct_status send(const reduct_fortran_call *call, uint64_t results, uint64_t count, reduct_error *own,
+                          char *raw, struct part *parts, reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
+    static const reduct_reduction NOTHING = {.op = REDUCT_COUNT, .element = REDUCT_F64};
+    const size_t step = reduct_type_size(call->reduction.result) * (size_t)reduct_operator_outputs(call->reduction.op);
+    uint64_t none;
+    for (uint64_t i = 0; i < results && own->status == REDUCT_OK; i++)
+        take(call, i, &parts[i], own);
+    if (own->status != REDUCT_OK)
+        return reduct_mpi_allreduce_failed(own, count, comm, error);
     for (uint64_t i = 0; i < count; i++)
-        fields[i] = (reduct_mpi_field){.reduction = &call->reduction,
-                                       .x = failed ? NULL : parts[i].elements[0],
-                                       .y = failed ? NULL : parts[i].elements[1],
-                                       .count = failed ? 1 : parts[i].count,
-                                       .result = raw + i * step};
-    reduct_status status = reduct_mpi_allreduce(fields, count, comm, error);
-    if (own.status != REDUCT_OK)
-        *error = own;
-    return own.status != REDUCT_OK ? own.status : status;
+        fields[i] = i < results ? (reduct_mpi_field){.reduction = &call->reduction,
+                                                     .x = parts[i].elements[0],
+                                                     .y = parts[i].elements[1],
+                                                     .count = parts[i].count,
+                                                     .result = raw + i * step}
+                                : (reduct_mpi_field){.reduction = &NOTHING, .result = &none};
+    return reduct_mpi_allreduce(fields, count, comm, error);
 }
 
+/* How many fields there are, all ranks must know, whatever is wrong on some: as many as the result has elements, of pairs, too, and one of a
+ * result that has none. */
 reduct_status reduct_fortran_allreduce(const reduct_fortran_options *options, const CFI_cdesc_t *x, CFI_cdesc_t *result,
                                        const CFI_cdesc_t *y, const int *dims, int count, const CFI_cdesc_t *mask,
                                        MPI_Fint comm, reduct_error *error) {
     reduct_fortran_call call = {.x = x, .y = y, .mask = mask, .result = result};
-    reduct_error own = {.status = REDUCT_OK}, ignored;
-    reduct_status status = reduct_fortran_prepare(options, dims, count, &call, &own);
+    reduct_error own = {.status = REDUCT_OK};
+    const uint64_t elements = reduct_fortran_elements(result), all = elements ? elements : 1;
+    struct room here, *rooms, *more = NULL; /* by the pieces of so many fields */
+    uint64_t results = 0;
+    if (all > FEW)
+        more = malloc((all / FEW + 1) * sizeof *more);
+    rooms = more ? more : &here;
+    if (all > FEW && !more)
+        reduct_fortran_fail(&own, REDUCT_ERROR_OUT_OF_MEMORY, "no memory for %llu fields", (unsigned long long)all);
+    else if (reduct_fortran_prepare(options, dims, count, &call, &own) == REDUCT_OK &&
+             check_mask(&call, &own) == REDUCT_OK)
+        results = elements / (unsigned)reduct_operator_outputs(call.reduction.op);
+    struct part *parts = (struct part *)(void *)rooms;
+    reduct_mpi_field *fields = (reduct_mpi_field *)(void *)(parts + results);
+    char *raw = (char *)(fields + (results ? all : 1));
+    if (results)
+        memset(parts, 0, results * sizeof *parts);
+    reduct_status status = send(&call, results, all, &own, raw, parts, fields, MPI_Comm_f2c(comm), error);
     if (status == REDUCT_OK)
-        status = check_mask(&call, &own);
-    if (call.reduction.result == REDUCT_DEFAULT)
-        reduct_reduction_resolve(&call.reduction, &ignored);
-    int outputs = reduct_operator_outputs(call.reduction.op);
-    uint64_t all = outputs ? reduct_fortran_elements(result) / (unsigned)outputs : 0;
-    struct room here, *rooms = &here, *more = NULL; /* by the pieces of so many fields */
-    reduct_status agreed = REDUCT_OK;
-    if (all > FEW) {
-        rooms = more = malloc((all / FEW + 1) * sizeof *more);
-        agreed = agree_on_memory(more, all, MPI_Comm_f2c(comm), error);
-    }
-    if (all && agreed == REDUCT_OK) {
-        struct part *parts = (struct part *)(void *)rooms;
-        reduct_mpi_field *fields = (reduct_mpi_field *)(void *)(parts + all);
-        char *raw = (char *)(fields + all);
-        memset(parts, 0, all * sizeof *parts);
-        agreed = send(&call, all, status != REDUCT_OK, raw, parts, fields, MPI_Comm_f2c(comm), error);
-        if (status == REDUCT_OK && agreed == REDUCT_OK)
-            status = reduct_fortran_deliver(&call, raw, error);
-        for (uint64_t i = 0; i < all; i++)
-            for (int k = 0; k < 2; k++)
-                free(parts[i].copies[k]);
-    }
+        status = reduct_fortran_deliver(&call, raw, error);
+    for (uint64_t i = 0; i < results; i++)
+        for (int k = 0; k < 2; k++)
+            free(parts[i].copies[k]);
     free(more);
-    if (own.status != REDUCT_OK)
-        *error = own;
-    return status == REDUCT_OK ? agreed : status;
+    return status;
 }
 
 reduct_status reduct_fortran_allreduce_accumulator(reduct_accumulator *accumulator, MPI_Fint comm,
@@ -187,8 +170,7 @@ static reduct_status sum_plainly(const double *values, int summands, int length,
 }
 
 /* Sums of `fields` columns of which `summands` of `length` numbers count. One all-reduce gives them and, where they are not null,
- * the largest magnitude of each and the most summands that a rank has, after a small one where they are many; another one `plain`, if that is
- * not null. A null communicator is that of all ranks. */
+ * the largest magnitude of each and the most summands that a rank has; another one `plain`, if that is not null. A null communicator is that of all ranks. */
 reduct_status reduct_fortran_reprosum(const double *values, int summands, int length, int fields, int refuse_nan,
                                       const MPI_Fint *comm, double *sums, double *largest, int *most, double *plain,
                                       reduct_error *error) {
@@ -203,14 +185,11 @@ reduct_status reduct_fortran_reprosum(const double *values, int summands, int le
     size_t count = 0;
     reduct_mpi_field here[FEW], *all = here, *more = NULL;
     int32_t own = summands, greatest = 0;
-    reduct_status status = REDUCT_OK;
-    if (most_fields > FEW) {
-        all = more = malloc(most_fields * sizeof *more);
-        status = agree_on_memory(more, most_fields, ranks, error);
-    }
-    if (status != REDUCT_OK) {
-        free(more);
-        return status;
+    if (most_fields > FEW && !(all = more = malloc(most_fields * sizeof *more))) {
+        reduct_error lacking;
+        reduct_fortran_fail(&lacking, REDUCT_ERROR_OUT_OF_MEMORY, "no memory for %llu fields",
+                            (unsigned long long)most_fields);
+        return reduct_mpi_allreduce_failed(&lacking, most_fields, ranks, error);
     }
     for (int i = 0; i < fields; i++)
         all[count++] = (reduct_mpi_field){.reduction = &sum,
@@ -224,7 +203,7 @@ reduct_status reduct_fortran_reprosum(const double *values, int summands, int le
                                           .result = &largest[i]};
     if (most)
         all[count++] = (reduct_mpi_field){.reduction = &max, .x = &own, .count = 1, .result = &greatest};
-    status = reduct_mpi_allreduce(all, count, ranks, error);
+    reduct_status status = reduct_mpi_allreduce(all, count, ranks, error);
     if (status == REDUCT_OK && most)
         *most = greatest;
     if (status == REDUCT_OK && plain)

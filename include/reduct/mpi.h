@@ -58,7 +58,12 @@ typedef struct reduct_mpi_field {
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce(const reduct_mpi_field *fields, size_t count, MPI_Comm comm,
                                                   reduct_error *error);
 
-/* The same with results for rank `root` alone; others' `result` may be null. It takes as long, since all ranks learn of
+/* Takes part in a reduct_mpi_allreduce() of so many fields, in the place of it, as a rank that has failed already and so has no fields: no other rank waits
+ * for it, and all return what the first rank that failed found; `reason`, if that is this one. */
+REDUCT_MPI_API reduct_status reduct_mpi_allreduce_failed(const reduct_error *reason, size_t count, MPI_Comm comm,
+                                                         reduct_error *error);
+
+/* A reduct_mpi_allreduce() with results for rank `root` alone; others' `result` may be null. It takes as long, since all ranks learn of
  * errors. */
 REDUCT_MPI_API reduct_status reduct_mpi_reduce(const reduct_mpi_field *fields, size_t count, int root, MPI_Comm comm,
                                                reduct_error *error);

@@ -312,6 +312,18 @@ reduct_status reduct_mpi_allreduce(const reduct_mpi_field *fields, size_t count,
     return reduce_fields(fields, count, RM_ALLREDUCE, -1, &NONE, comm, error);
 }
 
+reduct_status reduct_mpi_allreduce_failed(const reduct_error *reason, size_t count, MPI_Comm comm,
+                                          reduct_error *error) {
+    struct rm_failure failure = {0};
+    reduct_error local;
+    if (reason && reason->status != REDUCT_OK)
+        rm_fail(&local, reason->status, "%s", reason->message);
+    else
+        rm_fail(&local, REDUCT_ERROR_ARGUMENT, "reason: %s", reason ? "no failure" : "null pointer");
+    rm_note(&failure, 0, &local);
+    return reduce_fields(NULL, count, RM_ALLREDUCE, -1, &failure, comm, error);
+}
+
 reduct_status reduct_mpi_reduce(const reduct_mpi_field *fields, size_t count, int root, MPI_Comm comm,
                                 reduct_error *error) {
     struct rm_failure failure = {0};

@@ -785,6 +785,30 @@ static void errors_of_missing(call *function) {
     }
 }
 
+/* A rank that failed before it had fields, and says why; the first one has no reason. */
+static void errors_of_failed(void) {
+    enum { MANY = 300 };
+    static const size_t COUNTS[] = {1, 20, MANY};
+    const reduct_reduction max = {.op = REDUCT_MAX, .element = REDUCT_F32};
+    const reduct_error reason = {.status = REDUCT_ERROR_NO_DEVICE, .index = 5, .message = "my reason"};
+    const float x = 1;
+    float results[MANY] = {0};
+    reduct_mpi_field fields[MANY];
+    reduct_error error;
+    for (int i = 0; i < MANY; i++)
+        fields[i] = (reduct_mpi_field){.reduction = &max, .x = &x, .count = 1, .result = &results[i]};
+    for (size_t k = 0; k < sizeof COUNTS / sizeof *COUNTS; k++) {
+        expect_error(rank == size - 1 ? reduct_mpi_allreduce_failed(&reason, COUNTS[k], ranks, &error)
+                                      : reduct_mpi_allreduce(fields, COUNTS[k], ranks, &error),
+                     REDUCT_ERROR_NO_DEVICE, &error, UINT64_MAX, size - 1);
+        CHECK(strstr(error.message, "my reason"), "'%s'", error.message);
+        expect_error(rank == 0 ? reduct_mpi_allreduce_failed(NULL, COUNTS[k], ranks, &error)
+                               : reduct_mpi_allreduce(fields, COUNTS[k], ranks, &error),
+                     REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, 0);
+    }
+    CHECK(reduct_mpi_allreduce_failed(&reason, 1, MPI_COMM_NULL, &error) == REDUCT_ERROR_ARGUMENT, "no communicator");
+}
+
 /* The same of what is not sums of f64, which a rank without fields takes them for: of every family, those that are refused too; and ranks whose
  * reductions are others. */
 static void errors_of_families(call *function, size_t first) {
@@ -1107,6 +1131,7 @@ static void all_errors(struct rng *rng, uint64_t times) {
             errors_of_missing(calls[c]);
     for (size_t c = 0; c < 5; c++)
         errors_of_families(calls[c], c);
+    errors_of_failed();
     errors_of_many();
     errors_of_accumulators();
     errors_of_roots();
