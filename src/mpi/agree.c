@@ -17,6 +17,14 @@ reduct_status rm_fail(reduct_error *error, reduct_status status, const char *for
     return status;
 }
 
+void rm_name_item(reduct_error *error, const char *array, size_t item, size_t count) {
+    reduct_error own;
+    if (!error || count < 2)
+        return;
+    own = *error;
+    snprintf(error->message, sizeof error->message, "%s[%zu]: %.180s", array, item, own.message);
+}
+
 void rm_note(struct rm_failure *failure, size_t field, const reduct_error *error) {
     if (failure->error.status == REDUCT_OK)
         *failure = (struct rm_failure){field, *error};

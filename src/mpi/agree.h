@@ -17,6 +17,9 @@ struct rm_failure {
 reduct_status rm_fail(reduct_error *error, reduct_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* Says first which one of several it was: "fields[2]: ...". `array` is what the caller knows them by. */
+void rm_name_item(reduct_error *error, const char *array, size_t item, size_t count);
+
 /* Notes a failure, unless there was one before. */
 void rm_note(struct rm_failure *failure, size_t field, const reduct_error *error);
 

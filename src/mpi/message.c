@@ -6,6 +6,12 @@
 #include <limits.h>
 #include <string.h>
 
+/* Says which one of what is reduced a failure is of. */
+static reduct_status of_item(reduct_status status, const struct rm_fields *all, size_t i, reduct_error *error) {
+    rm_name_item(error, all->fields || !all->accumulators ? "fields" : "accumulators", i, all->count);
+    return status;
+}
+
 reduct_reduction rm_reduction(const struct rm_fields *all, size_t i) {
     if (all->accumulators && all->accumulators[i])
         return reduct_accumulator_reduction(all->accumulators[i]);
@@ -149,7 +155,7 @@ reduct_status rm_message_shape(struct rm_message *message, const struct rm_field
         reduct_reduction reduction = rm_reduction(all, i);
         reduct_status status = reduct_reduction_words(&reduction, &form, error);
         if (status != REDUCT_OK)
-            return status;
+            return of_item(status, all, i, error);
         states += form.count;
         adds = adds && form.added == form.count;
         alike = alike && (i == 0 || form.count == width);
@@ -235,7 +241,7 @@ reduct_status rm_message_unpack(const struct rm_message *message, const int64_t 
             make_wide(at, width, state);
         reduct_status status = reduct_accumulator_unpack(all->accumulators[i], message->is_brief ? state : at, error);
         if (status != REDUCT_OK)
-            return status;
+            return of_item(status, all, i, error);
         at += message->is_brief ? narrowed(width) : width;
     }
     return REDUCT_OK;

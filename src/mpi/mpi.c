@@ -91,8 +91,10 @@ static void add_fields(struct job *job) {
         reduct_status status = reduct_accumulator_create(&options, &job->made[i], &error);
         if (status == REDUCT_OK)
             status = reduct_accumulator_add(job->made[i], field->x, field->y, field->count, &error);
-        if (status != REDUCT_OK)
+        if (status != REDUCT_OK) {
+            rm_name_item(&error, "fields", i, job->all.count);
             rm_note(&job->failure, i, &error);
+        }
     }
 }
 
@@ -192,8 +194,10 @@ static reduct_status finish_fields(struct job *job, bool write, reduct_error *er
         uint64_t nowhere[8]; /* two results of any type */
         reduct_status status = reduct_accumulator_result(job->made[i], REDUCT_DEFAULT,
                                                          write ? job->fields[i].result : (void *)nowhere, error);
-        if (status != REDUCT_OK)
+        if (status != REDUCT_OK) {
+            rm_name_item(error, "fields", i, job->all.count);
             return status;
+        }
     }
     return REDUCT_OK;
 }

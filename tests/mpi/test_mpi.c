@@ -701,6 +701,10 @@ static void expect_error(reduct_status got, reduct_status expected, const reduct
           error->message, first);
 }
 
+static void expect_words(const reduct_error *error, const char *words) {
+    CHECK(strstr(error->message, words), "'%s', expected '%s' in it", error->message, words);
+}
+
 static void errors(call *function) {
     reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F64, .nan = REDUCT_NAN_ERROR},
                      bytes = {.op = REDUCT_SUM, .element = REDUCT_I64},
@@ -726,8 +730,13 @@ static void errors(call *function) {
     field.device = NULL;
     reduct_mpi_field overflow = {.reduction = &bytes, .x = &large, .count = 1, .result = &whole};
     reduct_mpi_field both[2] = {field, overflow};
-    if (size > 1)
+    if (size > 1) {
         expect_error(function(both, 2, ranks, &error), REDUCT_ERROR_OVERFLOW, &error, UINT64_MAX, -1);
+        expect_words(&error, "fields[1]: ");
+    }
+    both[1].reduction = &product;
+    expect_error(function(both, 2, ranks, &error), REDUCT_ERROR_UNSUPPORTED, &error, UINT64_MAX, 0);
+    expect_words(&error, "rank 0: fields[1]: ");
     reduct_mpi_field empty = {.reduction = &mean, .result = &nothing};
     expect_error(function(&empty, 1, ranks, &error), REDUCT_ERROR_EMPTY, &error, UINT64_MAX, -1);
     field.reduction = &product;
@@ -752,6 +761,7 @@ static void errors_of_many(void) {
     fields[MANY - 1].x = rank == size - 1 ? bad : x;
     const uint64_t index = 2 * (uint64_t)(size - 1) + 1;
     expect_error(reduct_mpi_allreduce(fields, MANY, ranks, &error), REDUCT_ERROR_NAN, &error, index, size - 1);
+    expect_words(&error, "fields[99]: element 1 ");
     expect_error(call_later(fields, MANY, ranks, &error), REDUCT_ERROR_NAN, &error, index, size - 1);
     expect_error(reduct_mpi_scan(fields, MANY, ranks, &error), REDUCT_ERROR_NAN, &error, index, size - 1);
 }
@@ -801,7 +811,7 @@ static void errors_of_failed(void) {
         expect_error(rank == size - 1 ? reduct_mpi_allreduce_failed(&reason, COUNTS[k], ranks, &error)
                                       : reduct_mpi_allreduce(fields, COUNTS[k], ranks, &error),
                      REDUCT_ERROR_NO_DEVICE, &error, UINT64_MAX, size - 1);
-        CHECK(strstr(error.message, "my reason"), "'%s'", error.message);
+        expect_words(&error, "my reason");
         expect_error(rank == 0 ? reduct_mpi_allreduce_failed(NULL, COUNTS[k], ranks, &error)
                                : reduct_mpi_allreduce(fields, COUNTS[k], ranks, &error),
                      REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, 0);
