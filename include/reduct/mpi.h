@@ -13,9 +13,9 @@
  * All functions but reduct_mpi_wait() and reduct_mpi_test() are collective: all ranks of the communicator call them, in the same
  * order, with the same reductions, as many fields and the same root. Whatever one of them has wrong, a null pointer, a root that is no
  * rank, a reduction that is refused, a NaN, memory that runs out, is no reason for it to stay away: all ranks return the same status, the
- * same index, that of an element of the whole array, and the same message, which names the first rank that failed. Outputs are then
- * untouched on all of them. Reductions that are not the same on all ranks are REDUCT_ERROR_MISMATCH; how many fields there are, and which
- * communicator, ranks must agree on.
+ * same index, that of an element of the whole array, and the same message, which names the first rank that failed, and the field if there are several. Outputs are then
+ * untouched on all of them. Reductions that are not the same on all ranks are REDUCT_ERROR_MISMATCH, and so are counts and rows that have to be; the message
+ * names the first rank that differs from rank 0, and what it has. How many fields there are, and which communicator, ranks must agree on.
  *
  * MPI's own failures end the program, unless the communicator's error handler is another: then they are REDUCT_ERROR_DEVICE_LOST
  * on the ranks that see them. A program may hold any number of communicators, each of one group (those between two groups are
@@ -103,7 +103,7 @@ REDUCT_MPI_API reduct_status reduct_mpi_exscan_table(reduct_table *table, MPI_Co
 
 /* The same for tables of words, as they are made elsewhere: `rows` times the words of an accumulator of the reduction, one after
  * another, are merged in place with those of the other ranks. A small exchange comes first, of which words are zero everywhere: these
- * are not sent. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (also of words that merge in order), _MISMATCH (other rows),
+ * are not sent. Fails with REDUCT_ERROR_ARGUMENT, _UNSUPPORTED (also of words that merge in order), _MISMATCH (other rows or reductions),
  * _DEVICE_LOST or _OUT_OF_MEMORY. */
 REDUCT_MPI_API reduct_status reduct_mpi_allreduce_words(const reduct_reduction *reduction, int64_t *words,
                                                         uint64_t rows, MPI_Comm comm, reduct_error *error);

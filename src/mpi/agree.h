@@ -26,8 +26,24 @@ void rm_note(struct rm_failure *failure, size_t field, const reduct_error *error
 /* The same of so many bytes that could not be allocated. */
 void rm_note_no_memory(struct rm_failure *failure, uint64_t bytes);
 
-/* What ranks say of reductions, or shapes, that are not those of the others. */
-reduct_status rm_mismatch(reduct_error *error);
+/* What ranks are about to do, which has to be the same on all: how many of something, and reductions. */
+struct rm_plan {
+    uint64_t signature; /* stands for all of it */
+    const char *counted;
+    uint64_t number;
+    const char *name; /* of the reductions: of an array, or of the only one */
+    bool is_array;
+    size_t count;
+    reduct_reduction (*reduction)(const void *what, size_t i);
+    const void *what;
+};
+
+/* Which reduction it is, as far as merging must know, in one word; and from such a word. */
+int64_t rm_describe(const reduct_reduction *reduction);
+reduct_reduction rm_described(int64_t word);
+
+/* Where plans are not the same on all ranks: says which rank is the first that has another one than rank 0, and what differs. Collective. */
+reduct_status rm_mismatch(const struct rm_plan *plan, MPI_Comm comm, reduct_error *error);
 
 /* What MPI returned, as a status. */
 reduct_status rm_check(int code, reduct_error *error);
@@ -43,10 +59,10 @@ reduct_status rm_agree(const struct rm_failure *failure, const reduct_mpi_field 
 /* Bits that ranks tell each other while they look: one for each word of a row. */
 enum { RM_ROW = 512, RM_BITS = RM_ROW / 64 };
 
-/* A quick look whether all is well on all ranks, and whether they are about to do the same, which `signature` stands for; if not,
- * what rm_agree() says. Where all is well, `bits` become those that any rank has set; null, on all ranks or none, where there is nothing
+/* A quick look whether all is well on all ranks, and whether they are about to do the same; if not, what rm_agree() or rm_mismatch()
+ * says. Where all is well, `bits` become those that any rank has set; null, on all ranks or none, where there is nothing
  * to tell. Collective. */
-reduct_status rm_poll(const struct rm_failure *failure, uint64_t signature, uint64_t bits[RM_BITS],
+reduct_status rm_poll(const struct rm_failure *failure, const struct rm_plan *plan, uint64_t bits[RM_BITS],
                       const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error);
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -59,14 +75,18 @@ struct rm_report {
     int64_t status;
     uint64_t field, index; /* the index among the elements of all these ranks */
     char message[240];
+    int64_t first; /* of these ranks, */
+    int64_t other; /* and the first of them that has another reduction than that one, or -1; */
+    uint64_t item; /* of this field */
+    int64_t differs;
     uint64_t fields;
-    uint64_t counts[]; /* elements of all these ranks in each field */
+    uint64_t words[]; /* of each field the elements of all these ranks; then of each the reduction of the first */
 };
 
 size_t rm_report_size(size_t fields);
 
 void rm_report_fill(struct rm_report *report, const struct rm_failure *failure, const reduct_mpi_field *fields,
-                    size_t count, int rank);
+                    const struct rm_plan *plan, int rank);
 
 /* Merges, as an MPI operation, reports of ranks in order. */
 void rm_report_merge(void *first, void *second, int *count, MPI_Datatype *type);

@@ -353,6 +353,7 @@ static size_t reduce_blocks(const struct each *each, size_t first, int *code) {
 static reduct_status reduce_widely(const struct each *each, size_t block, size_t width, reduct_accumulator *accumulator,
                                    int64_t *table, reduct_error *error) {
     static const struct rm_failure NONE;
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = each->type};
     uint64_t first = (uint64_t)block * BLOCK, rows = end_of(each, block) - first;
     size_t size = (size_t)each->format.bytes;
     for (uint64_t i = 0; i < rows; i++) {
@@ -360,8 +361,8 @@ static reduct_status reduce_widely(const struct each *each, size_t block, size_t
         reduct_accumulator_add(accumulator, each->x + (first + i) * size, NULL, 1, NULL);
         reduct_accumulator_pack(accumulator, table + i * width, NULL);
     }
-    reduct_status status = rm_table_reduce(&(struct rm_table){table, (size_t)rows, width, width, MPI_SUM}, RM_ALLREDUCE,
-                                           -1, &NONE, NULL, each->comm, error);
+    reduct_status status = rm_table_reduce(&(struct rm_table){table, (size_t)rows, width, width, MPI_SUM, &sum},
+                                           RM_ALLREDUCE, -1, &NONE, NULL, each->comm, error);
     for (uint64_t i = 0; i < rows && status == REDUCT_OK; i++) {
         status = reduct_accumulator_unpack(accumulator, table + i * width, error);
         if (status == REDUCT_OK)
@@ -391,7 +392,8 @@ static reduct_status reduce_all_widely(const struct each *each, reduct_error *er
         status = reduct_accumulator_create(&options, &accumulator, &local);
     if (status != REDUCT_OK)
         rm_note(&failure, 0, &local);
-    status = rm_poll(&failure, some, NULL, NULL, each->comm, error);
+    status =
+        rm_poll(&failure, &(struct rm_plan){.signature = some}, NULL, NULL, each->comm, error); /* as many on all */
     for (size_t block = 0; block < each->blocks && status == REDUCT_OK; block++)
         if (form_of(each, &each->windows[block]).words == 0)
             status = reduce_widely(each, block, form.count, accumulator, table, error);
@@ -460,6 +462,21 @@ static void check(struct each *each, struct rm_failure *failure) {
         rm_note(failure, 0, &error);
 }
 
+static reduct_reduction planned(const void *what, size_t i) {
+    (void)i; /* there is one */
+    return (reduct_reduction){.op = REDUCT_SUM, .element = ((const struct each *)what)->type};
+}
+
+static struct rm_plan plan_of(const struct each *each) {
+    return (struct rm_plan){.signature = each->count ^ (uint64_t)each->type << 56,
+                            .counted = "count",
+                            .number = each->count,
+                            .name = "type",
+                            .count = 1,
+                            .reduction = planned,
+                            .what = each};
+}
+
 reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *results, uint64_t count, MPI_Comm comm,
                                         reduct_error *error) {
     reduct_status status = rm_check_communicator(comm, error);
@@ -480,7 +497,8 @@ reduct_status reduct_mpi_allreduce_each(reduct_type type, const void *x, void *r
     while ((int64_t)1 << each.headroom < size)
         each.headroom++;
     check(&each, &failure);
-    status = rm_poll(&failure, count ^ (uint64_t)type << 56, NULL, NULL, comm, error);
+    const struct rm_plan plan = plan_of(&each);
+    status = rm_poll(&failure, &plan, NULL, NULL, comm, error);
     if (status == REDUCT_OK) {
         const rd_environment caller = rd_environment_enter(); /* for slices, and for MPI's sums of them */
         status = reduce(&each, error);

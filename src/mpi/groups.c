@@ -140,10 +140,21 @@ static reduct_status count_seen(struct call *call, const reduct_table *table, re
     return REDUCT_OK;
 }
 
+static reduct_reduction planned(const void *what, size_t i) {
+    return reduct_table_reduction(what, i);
+}
+
 /* Whether all ranks have a table, and of the same reductions; and the most groups that one has. */
 static reduct_status open_tables(const reduct_table *table, struct rm_failure *failure, uint64_t *groups, MPI_Comm comm,
                                  reduct_error *error) {
-    uint64_t signature = 0, own = reduct_table_groups(table);
+    uint64_t own = reduct_table_groups(table);
+    struct rm_plan plan = {.counted = "table: reductions",
+                           .number = reduct_table_reductions(table),
+                           .name = "table: reductions",
+                           .is_array = true,
+                           .count = reduct_table_reductions(table),
+                           .reduction = planned,
+                           .what = table};
     reduct_error local;
     if (!table) {
         rm_fail(&local, REDUCT_ERROR_ARGUMENT, "table: null pointer");
@@ -153,9 +164,9 @@ static reduct_status open_tables(const reduct_table *table, struct rm_failure *f
         rm_fail(&local, REDUCT_ERROR_UNSUPPORTED, "table: libreduct is of another version than libreduct_mpi");
         rm_note(failure, 0, &local);
     } else if (table) {
-        signature = reduct_joining.signature(table);
+        plan.signature = reduct_joining.signature(table);
     }
-    reduct_status status = rm_poll(failure, signature, NULL, NULL, comm, error);
+    reduct_status status = rm_poll(failure, &plan, NULL, NULL, comm, error);
     return status == REDUCT_OK ? rm_check(MPI_Allreduce(&own, groups, 1, MPI_UINT64_T, MPI_MAX, comm), error) : status;
 }
 

@@ -6,9 +6,14 @@
 #include <limits.h>
 #include <string.h>
 
+/* What the caller knows them by. */
+static const char *array_of(const struct rm_fields *all) {
+    return all->fields || !all->accumulators ? "fields" : "accumulators";
+}
+
 /* Says which one of what is reduced a failure is of. */
 static reduct_status of_item(reduct_status status, const struct rm_fields *all, size_t i, reduct_error *error) {
-    rm_name_item(error, all->fields || !all->accumulators ? "fields" : "accumulators", i, all->count);
+    rm_name_item(error, array_of(all), i, all->count);
     return status;
 }
 
@@ -17,6 +22,21 @@ reduct_reduction rm_reduction(const struct rm_fields *all, size_t i) {
         return reduct_accumulator_reduction(all->accumulators[i]);
     return all->fields && all->fields[i].reduction ? *all->fields[i].reduction
                                                    : (reduct_reduction){.op = REDUCT_SUM, .element = REDUCT_F64};
+}
+
+static reduct_reduction planned(const void *what, size_t i) {
+    return rm_reduction(what, i);
+}
+
+struct rm_plan rm_plan_of(const struct rm_fields *all, uint64_t signature) {
+    return (struct rm_plan){.signature = signature,
+                            .counted = array_of(all),
+                            .number = all->count,
+                            .name = array_of(all),
+                            .is_array = true,
+                            .count = all->count,
+                            .reduction = planned,
+                            .what = all};
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -119,29 +139,23 @@ static size_t width_of(const struct rm_message *message, const struct rm_fields 
     return form.count;
 }
 
-/* Which reduction it is, as far as merging must know, in one word. */
-static int64_t describe(const reduct_reduction *reduction) {
-    return (int64_t)((uint64_t)reduction->op | (uint64_t)reduction->element << 8 | (uint64_t)reduction->mode << 16 |
-                     (uint64_t)reduction->nan << 24 | (uint64_t)reduction->flags << 32);
-}
-
-static reduct_reduction described(int64_t word) {
-    uint64_t bits = (uint64_t)word;
-    return (reduct_reduction){.op = (reduct_operator)(bits & 255),
-                              .element = (reduct_type)(bits >> 8 & 255),
-                              .mode = (reduct_mode)(bits >> 16 & 255),
-                              .nan = (reduct_nan)(bits >> 24 & 255),
-                              .flags = (uint32_t)(bits >> 32)};
-}
-
 uint64_t rm_sign(uint64_t signature, const reduct_reduction *reduction) {
-    return (signature ^ (uint64_t)describe(reduction)) * 0x100000001b3;
+    return (signature ^ (uint64_t)rm_describe(reduction)) * 0x100000001b3;
 }
 
 /* What field number `i` is in a mark: nothing where it is a sum of f64. */
 static uint64_t mark_of(const reduct_reduction *reduction, size_t i) {
     static const reduct_reduction SUM = {.op = REDUCT_SUM, .element = REDUCT_F64};
-    return ((uint64_t)describe(reduction) ^ (uint64_t)describe(&SUM)) * (2 * (uint64_t)i + 1) * 0x9e3779b97f4a7c15;
+    return ((uint64_t)rm_describe(reduction) ^ (uint64_t)rm_describe(&SUM)) * (2 * (uint64_t)i + 1) *
+           0x9e3779b97f4a7c15;
+}
+
+/* Marks of ranks are added, and none may be the mean of others': so what fields come to is mixed, and multiplied by itself. Nothing stays nothing. */
+static int64_t mix(uint64_t mark) {
+    mark ^= mark >> 32;
+    mark *= mark | 1;
+    mark ^= mark >> 29;
+    return (int64_t)(mark * 0xd6e8feb86659fd93 >> 32);
 }
 
 reduct_status rm_message_shape(struct rm_message *message, const struct rm_fields *all, reduct_error *error) {
@@ -176,7 +190,7 @@ reduct_status rm_message_shape(struct rm_message *message, const struct rm_field
                                    .row = alike ? width : 0,
                                    .first = first,
                                    .signature = signature,
-                                   .mark = (int64_t)(mark >> 32),
+                                   .mark = mix(mark),
                                    .asks = opening == 0};
     return REDUCT_OK;
 }
@@ -202,7 +216,7 @@ static void pack_head(struct rm_message *message, const struct rm_fields *all, b
     message->sent[RM_SIZE] = (int64_t)message->words;
     for (size_t i = 0; i < all->count; i++) {
         reduct_reduction reduction = rm_reduction(all, i);
-        message->sent[RM_BEFORE + i] = describe(&reduction);
+        message->sent[RM_BEFORE + i] = rm_describe(&reduction);
     }
 }
 
@@ -225,7 +239,7 @@ void rm_message_pack(struct rm_message *message, const struct rm_fields *all, bo
 
 reduct_status rm_message_status(const struct rm_message *message, reduct_error *error) {
     if (!message->adds && message->received[0] == RM_OF_MISMATCH)
-        return rm_mismatch(error);
+        return rm_fail(error, REDUCT_ERROR_MISMATCH, "reductions: not the same on all ranks");
     return message->received[0] == RM_WELL
                ? REDUCT_OK
                : rm_fail(error, REDUCT_ERROR_TOO_LARGE, "the ranks hold more elements than 2^63 in all");
@@ -262,7 +276,7 @@ static int64_t merge_states(const int64_t *first, int64_t *second) {
     for (size_t i = 0; i < fields; i++) {
         int64_t merged[RM_ROW];
         reduct_words form = {0};
-        reduct_reduction reduction = described(first[RM_BEFORE + i]);
+        reduct_reduction reduction = rm_described(first[RM_BEFORE + i]);
         reduct_reduction_words(&reduction, &form, NULL);
         memcpy(merged, first + at, form.count * sizeof *merged);
         if (reduct_words_merge(&reduction, merged, second + at, NULL) != REDUCT_OK)
@@ -348,9 +362,10 @@ enum { HALF = 32 };
 reduct_status rm_brief_exchange(struct rm_brief *brief, const struct rm_failure *failure,
                                 const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
     const bool failed = failure->error.status != REDUCT_OK;
+    const struct rm_plan plan = rm_plan_of(brief->all, brief->signature);
     if (brief->asks) {
         uint64_t bits[RM_BITS] = {!brief->fits};
-        reduct_status status = rm_poll(failure, brief->signature, bits, fields, comm, error);
+        reduct_status status = rm_poll(failure, &plan, bits, fields, comm, error);
         brief->fits = !bits[0];
         if (status != REDUCT_OK || !brief->fits)
             return status;
@@ -365,7 +380,7 @@ reduct_status rm_brief_exchange(struct rm_brief *brief, const struct rm_failure 
     brief->fits = !brief->received[RM_STATE];
     if (brief->received[RM_STATE] & UINT32_MAX)
         return rm_agree(failure, fields, comm, error);
-    return brief->received[RM_MARK] == ranks * brief->mark ? REDUCT_OK : rm_mismatch(error);
+    return brief->received[RM_MARK] == ranks * brief->mark ? REDUCT_OK : rm_mismatch(&plan, comm, error);
 }
 
 /* Sets the bits of the places in states at which some word is not zero. */
@@ -422,9 +437,11 @@ static int exchange_used(const struct rm_message *message, const struct rm_field
     return code;
 }
 
-static reduct_status exchange_brief(struct rm_message *message, const struct rm_failure *failure,
-                                    const reduct_mpi_field *fields, MPI_Comm comm, reduct_error *error) {
-    struct rm_brief brief = {.sent = message->sent,
+static reduct_status exchange_brief(struct rm_message *message, const struct rm_fields *all,
+                                    const struct rm_failure *failure, const reduct_mpi_field *fields, MPI_Comm comm,
+                                    reduct_error *error) {
+    struct rm_brief brief = {.all = all,
+                             .sent = message->sent,
                              .received = message->received,
                              .words = message->brief,
                              .signature = message->signature,
@@ -441,11 +458,12 @@ reduct_status rm_message_exchange(struct rm_message *message, const struct rm_fi
                                   MPI_Comm comm, reduct_error *error) {
     uint64_t used[RM_BITS] = {0};
     if (message->is_brief)
-        return exchange_brief(message, failure, fields, comm, error);
+        return exchange_brief(message, all, failure, fields, comm, error);
     if (message->asks) {
         if (message->adds && failure->error.status == REDUCT_OK)
             find_used(message, all, used);
-        reduct_status status = rm_poll(failure, message->signature, used, fields, comm, error);
+        const struct rm_plan plan = rm_plan_of(all, message->signature);
+        reduct_status status = rm_poll(failure, &plan, used, fields, comm, error);
         if (status != REDUCT_OK)
             return status;
     }

@@ -90,6 +90,9 @@ reduct_reduction rm_reduction(const struct rm_fields *all, size_t i);
 #define RM_SIGNATURE ((uint64_t)0xcbf29ce484222325)
 uint64_t rm_sign(uint64_t signature, const reduct_reduction *reduction);
 
+/* What a call is about to do with them, which that signature stands for. */
+struct rm_plan rm_plan_of(const struct rm_fields *all, uint64_t signature);
+
 /* Words of a message of so many fields by an operation of ours which has room for any reductions; 0 where that is too much. */
 static inline size_t rm_uniform(size_t fields) {
     enum { WIDEST = 209 };
@@ -121,6 +124,7 @@ reduct_status rm_message_exchange(struct rm_message *message, const struct rm_fi
 
 /* The same of a short message by itself, of so many words, which `signature` and `mark` stand for; its head is written here. */
 struct rm_brief {
+    const struct rm_fields *all;
     int64_t *sent, *received;
     size_t words;
     uint64_t signature;

@@ -18,7 +18,7 @@ struct room {
     reduct_accumulator *made[RM_FIELDS];
     reduct_mpi_field fields[RM_FIELDS];
     int64_t words[2 * RM_WORDS];
-    uint64_t reports[2 * (sizeof(struct rm_report) / sizeof(uint64_t) + RM_FIELDS)];
+    uint64_t reports[2 * (sizeof(struct rm_report) / sizeof(uint64_t) + 2 * RM_FIELDS)];
 };
 
 static const struct rm_failure NONE;
@@ -156,7 +156,8 @@ static reduct_status open_later(struct job *job, const reduct_mpi_field *fields,
         char *at = job->heap = malloc(bytes);
         if (!at)
             rm_note_no_memory(&job->failure, bytes);
-        reduct_status status = rm_poll(&job->failure, job->message.signature, NULL, NULL, job->comm, error);
+        const struct rm_plan plan = rm_plan_of(&job->all, job->message.signature);
+        reduct_status status = rm_poll(&job->failure, &plan, NULL, NULL, job->comm, error);
         if (status != REDUCT_OK) {
             job->made = NULL; /* none was made */
             return status;
@@ -461,7 +462,7 @@ static reduct_status open_words(const reduct_reduction *reduction, int64_t *word
         rm_fail(&local, REDUCT_ERROR_ARGUMENT, "words: null pointer");
     if (local.status != REDUCT_OK)
         rm_note(failure, 0, &local);
-    *table = (struct rm_table){words, rows, form.count, form.added, operation_of(form.rest)};
+    *table = (struct rm_table){words, rows, form.count, form.added, operation_of(form.rest), reduction};
     return REDUCT_OK;
 }
 
@@ -568,7 +569,8 @@ struct reduct_mpi_request {
 static reduct_status begin(struct reduct_mpi_request *request, reduct_error *error) {
     struct job *job = &request->job;
     size_t size = rm_report_size(job->all.count);
-    rm_report_fill(job->sent, &job->failure, job->fields, job->all.count, job->rank);
+    const struct rm_plan plan = rm_plan_of(&job->all, job->message.signature);
+    rm_report_fill(job->sent, &job->failure, job->fields, &plan, job->rank);
     rm_message_pack(&job->message, &job->all, job->failure.error.status != REDUCT_OK);
     reduct_status status = rm_message_begin(&job->message, job->comm, request->requests, &request->count, error);
     if (status != REDUCT_OK)
@@ -688,7 +690,8 @@ reduct_status reduct_mpi_iallreduce_accumulators(reduct_accumulator *const *accu
     *job = (struct job){.comm = comm, .room = &used->room, .writes = true, .failure = failure};
     open_accumulators(job, accumulators, count);
     find_words(job);
-    status = rm_poll(&job->failure, job->message.signature, NULL, NULL, comm, error);
+    const struct rm_plan plan = rm_plan_of(&job->all, job->message.signature);
+    status = rm_poll(&job->failure, &plan, NULL, NULL, comm, error);
     if (status == REDUCT_OK) {
         rm_message_pack(&job->message, &job->all, false);
         status = rm_message_begin(&job->message, comm, used->requests, &used->count, error);

@@ -168,6 +168,8 @@ static enum rm_quick reduce(struct rm_brief *brief, const reduct_mpi_field *fiel
     if (!packed)
         return RM_QUICK_NOT;
     const size_t used = RM_HEAD + count * WORDS, opening = rm_opening(count);
+    const struct rm_fields all = {.fields = fields, .count = count};
+    brief->all = &all;
     brief->words = opening ? opening : used;
     brief->asks = opening == 0;
     brief->fits = true;

@@ -1,6 +1,8 @@
 /* Tables of states: see table.h. */
 #include "mpi/table.h"
 
+#include "mpi/message.h"
+
 #include <stdlib.h>
 
 /* Words that are sent in one piece: few enough to stay in the cache between being gathered, reduced and put back. */
@@ -68,6 +70,11 @@ static void find_rest(const struct rm_table *table, struct rm_columns *columns) 
         columns->at[columns->count++] = (uint16_t)c;
 }
 
+static reduct_reduction planned(const void *what, size_t i) {
+    (void)i; /* there is one */
+    return *(const reduct_reduction *)what;
+}
+
 /* Whether all ranks are well and have tables of that shape, and which of the columns that add are used on any of them. */
 static reduct_status poll(const struct rm_table *table, const struct rm_failure *failure,
                           const reduct_mpi_field *fields, MPI_Comm comm, struct rm_columns *columns,
@@ -76,8 +83,14 @@ static reduct_status poll(const struct rm_table *table, const struct rm_failure 
     for (size_t r = 0; r < table->rows && failure->error.status == REDUCT_OK; r++)
         rm_see(seen, table->words + r * table->width, table->added);
     rm_find_used(seen, used);
-    reduct_status status =
-        rm_poll(failure, (uint64_t)table->rows ^ (uint64_t)table->width << 48, used, fields, comm, error);
+    const struct rm_plan plan = {.signature = table->reduction ? rm_sign(table->rows, table->reduction) : 0,
+                                 .counted = "rows",
+                                 .number = table->rows,
+                                 .name = "reduction",
+                                 .count = 1,
+                                 .reduction = planned,
+                                 .what = table->reduction};
+    reduct_status status = rm_poll(failure, &plan, used, fields, comm, error);
     rm_columns_of(columns, used, table->added);
     return status;
 }

@@ -17,6 +17,7 @@ struct rm_table {
     int64_t *words;
     size_t rows, width, added;
     MPI_Op operation;
+    const reduct_reduction *reduction; /* of which the words are */
 };
 
 /* Merges, in place, what the ranks of `kind` have; of an all-reduce with a `root` that is not negative for that rank alone. What is before

@@ -867,6 +867,42 @@ static void errors_of_families(call *function, size_t first) {
         }
 }
 
+/* Fields of which some rank has another one than rank 0, or each rank, or one rank another in the middle of many. */
+static void errors_of_others(call *function) {
+    enum { MANY = 1100, OPS = 6 };
+    static const size_t COUNTS[] = {1, 5, 12, MANY};
+    static const reduct_operator ops[OPS] = {REDUCT_SUM,   REDUCT_MEAN,  REDUCT_SUMSQ,
+                                             REDUCT_NORM1, REDUCT_NORM2, REDUCT_COUNT_NONZERO};
+    const reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_F32},
+                           other = {.op = REDUCT_MAX, .element = REDUCT_F64, .nan = REDUCT_NAN_IGNORE};
+    static double results[MANY];
+    static reduct_mpi_field fields[MANY];
+    const double x = 1;
+    char words[96];
+    reduct_error error;
+    if (size == 1)
+        return;
+    for (size_t k = 0; k < sizeof COUNTS / sizeof *COUNTS; k++) {
+        const size_t which = COUNTS[k] * 3 / 4;
+        for (size_t i = 0; i < COUNTS[k]; i++)
+            fields[i] = (reduct_mpi_field){
+                .reduction = rank > 0 && i >= which ? &other : &sum, .x = &x, .count = 1, .result = &results[i]};
+        expect_error(function(fields, COUNTS[k], ranks, &error), REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, 1);
+        snprintf(words, sizeof words, "fields[%zu]: max of f64, nan ignore; expected sum of f32, as on rank 0", which);
+        expect_words(&error, words);
+    }
+    const reduct_reduction unlike = {.op = REDUCT_SUM, .element = REDUCT_F64, .flags = (uint32_t)(rank < 3 ? rank : 2)};
+    fields[0] = (reduct_mpi_field){.reduction = &unlike, .x = &x, .count = 1, .result = &results[0]};
+    expect_error(function(fields, 1, ranks, &error), REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, 1);
+    for (int shift = 0; shift < OPS; shift++)
+        for (int step = 1; step < OPS; step++) {
+            const reduct_reduction own = {.op = ops[(shift + step * (rank < 3 ? rank : 2)) % OPS],
+                                          .element = REDUCT_F64};
+            fields[0] = (reduct_mpi_field){.reduction = &own, .x = &x, .count = 1, .result = &results[0]};
+            expect_error(function(fields, 1, ranks, &error), REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, 1);
+        }
+}
+
 static void errors_of_accumulators(void) {
     reduct_reduction sum = {.op = REDUCT_SUM, .element = REDUCT_I8}, other = {.op = REDUCT_MAX, .element = REDUCT_I8};
     reduct_error error;
@@ -876,9 +912,15 @@ static void errors_of_accumulators(void) {
     reduct_accumulator *one = accumulate(&data, rank == size - 1 ? &other : &sum, 0, 1, &status, NULL), *none = NULL;
     if (size > 1)
         expect_error(reduct_mpi_allreduce_accumulators(&one, 1, ranks, &error), REDUCT_ERROR_MISMATCH, &error,
-                     UINT64_MAX, -1);
-    if (size > 1)
-        expect_error(accumulators_later(&one, 1, ranks, &error), REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, -1);
+                     UINT64_MAX, size - 1);
+    if (size > 1) {
+        expect_words(&error, ": accumulators[0]: max of i8; expected sum of i8, as on rank 0");
+        expect_error(accumulators_later(&one, 1, ranks, &error), REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, size - 1);
+        reduct_accumulator *const two[] = {one, one};
+        expect_error(reduct_mpi_scan_accumulators(two, rank == size - 1 ? 2 : 1, ranks, &error), REDUCT_ERROR_MISMATCH,
+                     &error, UINT64_MAX, size - 1);
+        expect_words(&error, ": accumulators: 2; expected 1, as on rank 0");
+    }
     reduct_mpi_request *request = NULL;
     expect_error(accumulators_later(rank == size - 1 ? &none : &one, 1, ranks, &error), REDUCT_ERROR_ARGUMENT, &error,
                  UINT64_MAX, size - 1);
@@ -951,13 +993,16 @@ static void errors_of_tables(void) {
     int64_t words[512] = {0};
     CHECK(reduct_table_create(&options, &table, NULL) == REDUCT_OK, "no table");
     if (size > 1) {
-        expect_error(reduct_mpi_scan_table(table, ranks, &error), REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, -1);
+        expect_error(reduct_mpi_scan_table(table, ranks, &error), REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, size - 1);
+        expect_words(&error, ": table: reductions[0]: max of f64; expected sum of f64, as on rank 0");
         expect_error(reduct_mpi_iallreduce_table(table, ranks, &request, &error), REDUCT_ERROR_MISMATCH, &error,
-                     UINT64_MAX, -1);
+                     UINT64_MAX, size - 1);
         expect_error(reduct_mpi_scan_words(&sum, words, last ? 2 : 1, ranks, &error), REDUCT_ERROR_MISMATCH, &error,
-                     UINT64_MAX, -1);
-        expect_error(reduct_mpi_iallreduce_words(&sum, words, last ? 2 : 1, ranks, &request, &error),
-                     REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, -1);
+                     UINT64_MAX, size - 1);
+        expect_words(&error, ": rows: 2; expected 1, as on rank 0");
+        expect_error(reduct_mpi_iallreduce_words(last ? &other : &sum, words, 1, ranks, &request, &error),
+                     REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, size - 1);
+        expect_words(&error, ": reduction: max of f64; expected sum of f64, as on rank 0");
     }
     expect_error(reduct_mpi_allreduce_table(last ? NULL : table, ranks, &error), REDUCT_ERROR_ARGUMENT, &error,
                  UINT64_MAX, size - 1);
@@ -1141,6 +1186,8 @@ static void all_errors(struct rng *rng, uint64_t times) {
             errors_of_missing(calls[c]);
     for (size_t c = 0; c < 5; c++)
         errors_of_families(calls[c], c);
+    for (size_t c = 0; c < 5; c++)
+        errors_of_others(calls[c]);
     errors_of_failed();
     errors_of_many();
     errors_of_accumulators();
@@ -1255,9 +1302,13 @@ static void each(struct rng *rng, uint64_t times) {
     CHECK(reduct_mpi_allreduce_each(REDUCT_F16, all[0], results, 1, ranks, &error) == REDUCT_ERROR_UNSUPPORTED, "f16");
     expect_error(reduct_mpi_allreduce_each(REDUCT_F64, rank == size - 1 ? NULL : all[0], results, 1, ranks, &error),
                  REDUCT_ERROR_ARGUMENT, &error, UINT64_MAX, size - 1);
-    if (size > 1)
+    if (size > 1) {
         expect_error(reduct_mpi_allreduce_each(REDUCT_F64, all[0], results, rank == 0, ranks, &error),
-                     REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, -1);
+                     REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, 1);
+        expect_words(&error, ": count: 0; expected 1, as on rank 0");
+        expect_error(reduct_mpi_allreduce_each(rank ? REDUCT_F32 : REDUCT_F64, all[0], results, 1, ranks, &error),
+                     REDUCT_ERROR_MISMATCH, &error, UINT64_MAX, 1);
+    }
 }
 
 /* One of each kind: what adds takes one if it is of ordinary size and has room in the first message; all else takes two. */
