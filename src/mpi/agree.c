@@ -177,6 +177,8 @@ reduct_status rm_mismatch(const struct rm_plan *plan, MPI_Comm comm, reduct_erro
         code = MPI_Bcast(text, sizeof text, MPI_BYTE, first, comm);
     if (code != MPI_SUCCESS)
         return rm_check(code, error);
+    if (first == INT_MAX) /* what differs is no part of the plan */
+        return rm_fail(error, REDUCT_ERROR_MISMATCH, "reductions: not the same on all ranks");
     return say(error, first, REDUCT_ERROR_MISMATCH, UINT64_MAX, text);
 }
 
