@@ -757,6 +757,80 @@ static void full_pairs(void **state) {
     free(key);
 }
 
+/* What tables do not hold is sorted, in parts, and products depend on the order of their elements: which is that of the array whatever
+ * the parts. An index outside is the first one's, wherever another part has one. */
+static void sorted_in_parts(void **state) {
+    (void)state;
+    enum { ROWS = 100000, GROUPS = 37 };
+    static const reduct_reduction reductions[] = {{.op = REDUCT_PRODUCT, .element = REDUCT_F64},
+                                                  {.op = REDUCT_SUM, .element = REDUCT_F64},
+                                                  {.op = REDUCT_ARGMIN, .element = REDUCT_F64}};
+    const reduct_executor executor = {.run = run_at_once, .threads = 8};
+    struct rng rng = rng_of(test_seed() + 11);
+    double *x = test_alloc(ROWS * sizeof *x), *own = test_alloc(ROWS * sizeof *own), initial[GROUPS];
+    uint16_t *key = test_alloc(ROWS * sizeof *key);
+    unsigned char *mask = test_alloc(ROWS);
+    for (size_t i = 0; i < ROWS; i++) {
+        x[i] = 1 + (rng_unit(&rng) - 0.5) / 64;
+        key[i] = (uint16_t)(rng_below(&rng, 3) ? rng_below(&rng, GROUPS) : i * GROUPS / ROWS);
+        mask[i] = rng_below(&rng, 5) != 0;
+    }
+    for (size_t g = 0; g < GROUPS; g++)
+        initial[g] = 1 + rng_unit(&rng);
+    for (int with = 0; with < 2; with++)
+        for (unsigned threads = 1; threads <= 6; threads++) {
+            const reduct_groups groups = {.count = GROUPS, .elements = ROWS, .index = REDUCT_U16, .with_initial = with};
+            const reduct_plan_options options = {.reductions = reductions,
+                                                 .reduction_count = with ? 2 : 3, /* argmin takes no initial values */
+                                                 .kind = REDUCT_GROUPS,
+                                                 .groups = &groups,
+                                                 .mask = with ? REDUCT_MASK_NONE : REDUCT_MASK_BYTES,
+                                                 .device = "cpu",
+                                                 .threads = threads,
+                                                 .executor = threads % 2 ? NULL : &executor};
+            double products[GROUPS], sums[GROUPS];
+            uint64_t places[GROUPS];
+            const void *inputs[3] = {x, key, with ? (const void *)initial : mask};
+            void *results[3] = {products, sums, places};
+            reduct_plan *plan = NULL;
+            reduct_error error = {0};
+            test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+            test_status(reduct_plan_execute(plan, inputs, results, NULL, NULL), REDUCT_OK);
+            for (size_t g = 0; g < GROUPS; g++) {
+                size_t count = 0, least = SIZE_MAX;
+                double smallest = 2;
+                if (with)
+                    own[count++] = initial[g];
+                for (size_t i = 0; i < ROWS; i++) {
+                    if (key[i] != g || (!with && !mask[i]))
+                        continue;
+                    least = x[i] < smallest ? i : least;
+                    smallest = x[i] < smallest ? x[i] : smallest;
+                    own[count++] = x[i];
+                }
+                const struct test_outcome product = test_run(&reductions[0], "cpu", 1, own, NULL, count),
+                                          sum = test_run(&reductions[1], "cpu", 1, own, NULL, count);
+                if (memcmp(product.bytes, &products[g], 8) || memcmp(sum.bytes, &sums[g], 8) ||
+                    (!with && least != places[g]))
+                    test_fail("group %zu, %u threads, initial values: %d: not what its elements alone are", g, threads,
+                              with);
+            }
+            const uint16_t before[2] = {key[99000], key[70000]};
+            key[99000] = GROUPS;
+            key[70000] = 999;
+            mask[99000] = mask[70000] = 1;
+            test_status(reduct_plan_execute(plan, inputs, results, NULL, &error), REDUCT_ERROR_ARGUMENT);
+            assert_int_equal(error.index, 70000);
+            key[99000] = before[0];
+            key[70000] = before[1];
+            reduct_plan_destroy(plan);
+        }
+    free(x);
+    free(own);
+    free(key);
+    free(mask);
+}
+
 /* Of equal elements the first counts, whichever thread had it. */
 static void first_of_equals(void **state) {
     (void)state;
@@ -1143,6 +1217,7 @@ int main(void) {
                                        cmocka_unit_test(sums_of_runs),
                                        cmocka_unit_test(same_bits),
                                        cmocka_unit_test(full_pairs),
+                                       cmocka_unit_test(sorted_in_parts),
                                        cmocka_unit_test(first_of_equals),
                                        cmocka_unit_test(first_of_late_equals),
                                        cmocka_unit_test(vanishing_products),

@@ -10,10 +10,15 @@
 #include "cpu/many.h"
 #include "cpu/team.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* What sorting needs to know, and what comes of it. */
+/* Fewest rows of a part. */
+enum { PART_ROWS = 1 << 14 };
+
+/* What sorting needs to know, and what comes of it. Rows are cut into parts, of which each knows how many elements of each result it has, and
+ * then where its next one belongs: elements of a result stay in the order of the array, whatever threads do the parts. */
 struct sorting {
     const struct rd_many *many;
     const struct rd_execution *execution;
@@ -22,37 +27,78 @@ struct sorting {
     uint64_t elements;
     unsigned char *input[2];
     uint64_t *places;
+    unsigned threads;
+    uint64_t parts, *next; /* by part, result */
+    void (*work)(struct sorting *sorting, uint64_t part);
+    atomic_ullong part;    /* the next one */
+    atomic_ullong outside; /* the first row whose index is outside */
 };
+
+/* Does all parts. */
+static void take_parts(void *context) {
+    struct sorting *sorting = context;
+    for (uint64_t part; (part = atomic_fetch_add(&sorting->part, 1)) < sorting->parts;)
+        sorting->work(sorting, part);
+}
+
+static void run(struct sorting *sorting, void (*work)(struct sorting *sorting, uint64_t part)) {
+    sorting->work = work;
+    atomic_store(&sorting->part, 0);
+    rd_team_run(&sorting->many->state[0].crew, sorting->threads, take_parts, sorting);
+}
+
+/* Where a part begins. */
+static uint64_t part_row(const struct sorting *sorting, uint64_t part) {
+    const uint64_t rows = sorting->many->groups.elements;
+    return rows / sorting->parts * part + rows % sorting->parts * part / sorting->parts;
+}
 
 /* Whether to stop before a row: asked now and then. */
 static bool stops(const struct sorting *sorting, uint64_t row) {
-    return row && row % RD_STOPPING_STEP == 0 && rd_team_stops(&sorting->many->state[0].crew);
+    return row % RD_STOPPING_STEP == 0 && rd_team_stops(&sorting->many->state[0].crew);
 }
 
-/* Counts the elements of each result, two places on. */
-static reduct_status count_elements(struct sorting *sorting, reduct_error *error) {
+static void note_outside(struct sorting *sorting, uint64_t row) {
+    unsigned long long first = atomic_load(&sorting->outside);
+    while (row < first && !atomic_compare_exchange_weak(&sorting->outside, &first, row))
+        ;
+}
+
+/* Counts a part's elements of each result. */
+static void count_elements(struct sorting *sorting, uint64_t part) {
     const reduct_groups *groups = &sorting->many->groups;
-    uint64_t width = groups->width, results = sorting->many->layout.results;
-    memset(sorting->bound, 0, (results + 2) * sizeof *sorting->bound);
-    for (uint64_t r = 0; groups->with_initial && r < results; r++)
-        sorting->bound[r + 2] = 1;
-    for (uint64_t at = 0; at < groups->elements; at++) {
-        uint64_t group = rd_group_of(sorting->many, sorting->execution, at);
-        if (stops(sorting, at))
-            return rd_team_stopped(error);
+    const uint64_t width = groups->width, results = sorting->many->layout.results, end = part_row(sorting, part + 1);
+    uint64_t *count = sorting->next + part * results;
+    memset(count, 0, results * sizeof *count);
+    for (uint64_t at = part_row(sorting, part); at < end && !stops(sorting, at); at++) {
+        const uint64_t group = rd_group_of(sorting->many, sorting->execution, at);
         for (uint64_t c = 0; c < width; c++) {
             if (!rd_group_counts(sorting->many, sorting->execution, at * width + c))
                 continue;
-            if (group < groups->count)
-                sorting->bound[group * width + c + 2]++;
-            else if (!groups->skip)
-                return rd_group_refuse(sorting->many, sorting->execution, at, error);
+            if (group < groups->count) {
+                count[group * width + c]++;
+            } else if (!groups->skip) {
+                note_outside(sorting, at);
+                return;
+            }
         }
     }
-    for (uint64_t r = 0; r < results; r++)
-        sorting->bound[r + 2] += sorting->bound[r + 1];
-    sorting->elements = sorting->bound[results + 1];
-    return REDUCT_OK;
+}
+
+/* From how many elements there are to where they belong: an initial value before those of the parts. */
+static void find_places(struct sorting *sorting) {
+    const uint64_t results = sorting->many->layout.results;
+    uint64_t place = 0;
+    for (uint64_t r = 0; r < results; r++) {
+        sorting->bound[r] = place;
+        place += sorting->many->groups.with_initial ? 1 : 0;
+        for (uint64_t part = 0; part < sorting->parts; part++) {
+            uint64_t *next = &sorting->next[part * results + r], count = *next;
+            *next = place;
+            place += count;
+        }
+    }
+    sorting->bound[results] = sorting->elements = place;
 }
 
 static void put(struct sorting *sorting, unsigned input, uint64_t at, const void *from, uint64_t number) {
@@ -60,31 +106,30 @@ static void put(struct sorting *sorting, unsigned input, uint64_t at, const void
     memcpy(sorting->input[input] + at * bytes, (const unsigned char *)from + number * bytes, bytes);
 }
 
-/* Moves every element to where its group's next one belongs: bound[r + 1] is that place, and in the end where the group ends. False
- * if it was to stop. */
-static bool move_elements(struct sorting *sorting) {
-    const struct rd_execution *execution = sorting->execution;
-    const reduct_groups *groups = &sorting->many->groups;
-    uint64_t width = groups->width, results = sorting->many->layout.results, *next = sorting->bound + 1;
-    for (uint64_t r = 0; groups->with_initial && r < results; r++) {
-        sorting->places[next[r]] = RD_NO_PLACE;
-        put(sorting, 0, next[r]++, execution->initial, r);
+static void put_initial(struct sorting *sorting) {
+    for (uint64_t r = 0; sorting->many->groups.with_initial && r < sorting->many->layout.results; r++) {
+        sorting->places[sorting->bound[r]] = RD_NO_PLACE;
+        put(sorting, 0, sorting->bound[r], sorting->execution->initial, r);
     }
-    for (uint64_t at = 0; at < groups->elements; at++) {
-        uint64_t group = rd_group_of(sorting->many, sorting->execution, at);
-        if (stops(sorting, at))
-            return false;
+}
+
+/* Moves every element of a part to where its result's next one belongs. */
+static void move_elements(struct sorting *sorting, uint64_t part) {
+    const reduct_groups *groups = &sorting->many->groups;
+    const uint64_t width = groups->width, end = part_row(sorting, part + 1);
+    uint64_t *next = sorting->next + part * sorting->many->layout.results;
+    for (uint64_t at = part_row(sorting, part); at < end && !stops(sorting, at); at++) {
+        const uint64_t group = rd_group_of(sorting->many, sorting->execution, at);
         for (uint64_t c = 0; group < groups->count && c < width; c++) {
-            uint64_t element = at * width + c;
+            const uint64_t element = at * width + c;
             if (!rd_group_counts(sorting->many, sorting->execution, element))
                 continue;
-            uint64_t to = next[group * width + c]++;
+            const uint64_t to = next[group * width + c]++;
             sorting->places[to] = at;
             for (unsigned i = 0; i < sorting->many->inputs; i++)
-                put(sorting, i, to, execution->input[i], element);
+                put(sorting, i, to, sorting->execution->input[i], element);
         }
     }
-    return true;
 }
 
 /* Sorts into memory for the elements that count, and reduces what comes of it. */
@@ -99,7 +144,9 @@ static reduct_status reduce_sorted(struct sorting *sorting, reduct_error *error)
     sorting->places = (uint64_t *)(sorted + 1);
     for (unsigned i = 0; i < many->inputs; i++)
         sorting->input[i] = (unsigned char *)(sorted + 1) + places + i * room;
-    const bool moved = move_elements(sorting);
+    put_initial(sorting);
+    run(sorting, move_elements);
+    const bool moved = !rd_team_stops(&many->state[0].crew);
     *sorted = *many;
     sorted->segments = (reduct_segments){.count = many->layout.results, .elements = elements, .index = REDUCT_U64};
     sorted->mask = REDUCT_MASK_NONE;
@@ -113,20 +160,49 @@ static reduct_status reduce_sorted(struct sorting *sorting, reduct_error *error)
     return status;
 }
 
+/* A part for each thread that pays, as far as there are not more results in all parts than elements. */
+static void choose_parts(struct sorting *sorting) {
+    const struct rd_many *many = sorting->many;
+    const uint64_t rows = many->groups.elements, results = many->layout.results,
+                   by_work = results ? rows * many->groups.width / results : 1, by_rows = rows / PART_ROWS,
+                   most = by_work < by_rows ? by_work : by_rows,
+                   bytes =
+                       rows * (many->groups.width * sorting->bytes * many->inputs + rd_type(many->groups.index)->bytes);
+    sorting->threads = rd_team_threads(&many->state[0].crew, most ? most : 1, bytes);
+    sorting->parts = sorting->threads;
+}
+
+static reduct_status sort(struct sorting *sorting, reduct_error *error) {
+    const struct rd_many *many = sorting->many;
+    run(sorting, count_elements);
+    if (rd_team_stops(&many->state[0].crew))
+        return rd_team_stopped(error);
+    const uint64_t outside = atomic_load(&sorting->outside);
+    if (outside != UINT64_MAX)
+        return rd_group_refuse(many, sorting->execution, outside, error);
+    find_places(sorting);
+    return many->layout.results ? reduce_sorted(sorting, error) : REDUCT_OK;
+}
+
 reduct_status rd_cpu_execute_groups(const struct rd_many *many, const struct rd_execution *execution,
                                     reduct_error *error) {
     if (many->layout.results && rd_group_tables_suit(many))
         return rd_group_tables_execute(many, execution, error);
     struct sorting sorting = {
         .many = many, .execution = execution, .bytes = rd_type(many->reduction[0].element)->bytes};
-    uint64_t results = many->layout.results;
-    sorting.bound = malloc((results + 2) * sizeof *sorting.bound);
-    if (!sorting.bound)
-        return rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %llu results could not be allocated",
-                       (unsigned long long)results);
-    reduct_status status = count_elements(&sorting, error);
-    if (status == REDUCT_OK && results)
-        status = reduce_sorted(&sorting, error);
+    const uint64_t results = many->layout.results;
+    atomic_init(&sorting.part, 0);
+    atomic_init(&sorting.outside, UINT64_MAX);
+    choose_parts(&sorting);
+    sorting.bound = malloc((results + 1) * sizeof *sorting.bound);
+    sorting.next = malloc((results * sorting.parts + 1) * sizeof *sorting.next);
+    reduct_status status = REDUCT_OK;
+    if (sorting.bound && sorting.next)
+        status = sort(&sorting, error);
+    else
+        status = rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %llu results could not be allocated",
+                         (unsigned long long)results);
     free(sorting.bound);
+    free(sorting.next);
     return status;
 }
