@@ -50,7 +50,8 @@ typedef struct reduct_cuda_outcome {
  * other ends. One workspace serves any number of plans of its context.
  *
  * Over groups a sum of f32 takes 20 bytes for each result, one of f64 28, of which the common case writes 8 and 16 for each that
- * has elements; beside them there is room for elements that lie far from the others, of up to four times the array's bytes. */
+ * has elements; beside them there is room for elements that lie far from the others, of up to four times the array's bytes, and, where
+ * elements may be moved to buckets, for all of them: 8 bytes for each f32, 12 for each f64. There may be 2^32 - 2 results at most. */
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
 /* Queues one execution in a stream: one launch of one kernel for each reduction of the plan, over groups and segments several.
