@@ -146,6 +146,56 @@ static void rows(void **state) {
     munmap(home.all, home.size);
 }
 
+/* Runs a plan of sums, maxima and places of maxima, and looks at so many of each. */
+static void check_many(const reduct_plan_options *options, const void *const *inputs, size_t count,
+                       const uint64_t *sums, const uint8_t *maxima, const uint64_t *places) {
+    uint64_t sum[4], place[4];
+    uint8_t maximum[4];
+    reduct_plan *plan = NULL;
+    test_status(reduct_plan_create(options, &plan, NULL), REDUCT_OK);
+    test_status(reduct_plan_execute(plan, inputs, (void *[]){sum, maximum, place}, NULL, NULL), REDUCT_OK);
+    reduct_plan_destroy(plan);
+    for (size_t r = 0; r < count; r++)
+        if (sum[r] != sums[r] || maximum[r] != maxima[r] || place[r] != places[r])
+            test_fail("result %zu: %llu, %u at %llu; expected %llu, %u at %llu", r, (unsigned long long)sum[r],
+                      maximum[r], (unsigned long long)place[r], (unsigned long long)sums[r], maxima[r],
+                      (unsigned long long)places[r]);
+}
+
+/* Segments, columns and masks of 2^32 + 5 bytes, each 3, the last five special. */
+static void parts(void **state) {
+    (void)state;
+    const uint64_t whole = (uint64_t)1 << 32;
+    struct repeated memory = repeat(64);
+    const uint8_t tail[5] = {3, 255, 0, 254, 0};
+    memset(memory.chunk, 3, CHUNK);
+    memcpy(memory.tail, tail, sizeof tail);
+    const reduct_reduction reductions[] = {{.op = REDUCT_SUM, .element = REDUCT_U8},
+                                           {.op = REDUCT_MAX, .element = REDUCT_U8},
+                                           {.op = REDUCT_ARGMAX, .element = REDUCT_U8}};
+    const reduct_segments segments = {.count = 3, .elements = whole + 5, .index = REDUCT_U64};
+    reduct_plan_options options = {.reductions = reductions, .reduction_count = 3, .device = "cpu"};
+    const uint64_t offsets[] = {0, 5, whole + 2, whole + 5};
+
+    options.kind = REDUCT_SEGMENTS;
+    options.segments = &segments;
+    check_many(&options, (const void *[]){memory.all, offsets}, 3, (const uint64_t[]){15, 3 * (whole - 4) + 255, 254},
+               (const uint8_t[]){3, 255, 254}, (const uint64_t[]){0, whole - 4, 1});
+
+    options.kind = REDUCT_SHAPE;
+    options.shape = (reduct_shape){1, whole / 2 + 2, 2, 0, 2, 1};
+    check_many(&options, (const void *[]){memory.all}, 2,
+               (const uint64_t[]){3 * (whole / 2 + 1), 3 * (whole / 2) + 255 + 254}, (const uint8_t[]){3, 255},
+               (const uint64_t[]){0, whole / 2});
+
+    options.shape = (reduct_shape){.n = whole + 5};
+    options.kind = REDUCT_WHOLE;
+    options.mask = REDUCT_MASK_BITS; /* the bytes are two bits each */
+    check_many(&options, (const void *[]){memory.all, memory.all}, 1, (const uint64_t[]){3 * (whole / 4) + 3 + 255},
+               (const uint8_t[]){255}, (const uint64_t[]){whole + 1});
+    munmap(memory.all, memory.size);
+}
+
 /* Fills `size` bytes, a power of two, with one element. */
 static void fill(const struct test_type *type, unsigned char *memory, size_t size, uint64_t bits) {
     values_put_bits(type, memory, 0, bits);
@@ -199,7 +249,7 @@ static void heavy(void **state) {
 int main(void) {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(heavy),     cmocka_unit_test(bytes), cmocka_unit_test(floats),
-        cmocka_unit_test(first_nan), cmocka_unit_test(rows),
+        cmocka_unit_test(first_nan), cmocka_unit_test(rows),  cmocka_unit_test(parts),
     };
     return cmocka_run_group_tests_name("huge", tests, NULL, NULL);
 }
