@@ -49,11 +49,13 @@ ALWAYS_INLINE void close_up(const struct close_lanes *lanes, struct rd_close *su
         units += (words)lanes->slice[j] - (words)lanes->start;
         rest += lanes->rest[j];
     }
-    *sum = (struct rd_close){.units = 0};
+    uint64_t all = 0; /* which is of no use where lanes strayed, and then may overflow */
+    *sum = (struct rd_close){.rest = 0};
     for (int l = 0; l < IN_VECTOR; l++) {
-        sum->units += (int64_t)units[l];
+        all += units[l];
         sum->rest += rest[l];
     }
+    sum->units = (int64_t)all;
     BARRIER(sum->rest);
 }
 
@@ -94,7 +96,7 @@ ALWAYS_INLINE bool close_in(enum rd_transform transform, bool coarse, reduct_typ
     close_flags_clear();
     for (int s = 0; s < sums; s++)
         lanes[s] = close_open(unit[s]);
-    for (size_t i = 0; i < whole; i++, of_x += bytes, of_y += pairs ? bytes : 0)
+    for (size_t i = 0; i < whole; i++, of_x += bytes, of_y = pairs ? of_y + bytes : of_y)
         close_step(lanes, transform, coarse, element, of_x, of_y, one, strayed);
     if (left) {
         _Alignas(64) char last[2][CLOSE_LANES * sizeof(double)] = {{0}, {0}};
