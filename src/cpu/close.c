@@ -67,17 +67,26 @@ static bool find_unit(double largest, bool coarse, int *unit) {
     return *unit >= -UNIT_MOST && *unit <= UNIT_MOST - RAISES * RAISED_BY;
 }
 
-/* Units for what a sample shows. */
+/* Whether squares less the square of the sum leave no more than so much of them, as of numbers that lie close together. */
+static bool cancels(double sum, double squares, double left) {
+    return squares * SAMPLED * (1 - left) <= sum * sum;
+}
+
+/* Units for what a sample shows. False where it shows that no bracket would do: of nothing but zeros, and of variances that cancel too much. */
 static bool find_units(struct closing *closing) {
     const struct rd_call *call = &closing->call;
-    double element = 0, product = 0;
+    double element = 0, product = 0, sum = 0, squares = 0;
     for (uint64_t i = 0; i < SAMPLED; i++) {
         const uint64_t at = call->count / SAMPLED * i;
-        const double x = __builtin_fabs(rd_element_value(closing->element, call->x, at)),
+        const double value = rd_element_value(closing->element, call->x, at), x = __builtin_fabs(value),
                      y = call->y ? __builtin_fabs(rd_element_value(closing->element, call->y, at)) : x;
         element = x > element ? x : element;
         product = x * y > product ? x * y : product;
+        sum += value;
+        squares += x * x;
     }
+    if (is_moments(closing) && cancels(sum, squares, closing->coarse ? 0x1p-12 : 0x1p-20))
+        return false;
     return find_unit(product, closing->coarse, &closing->unit[closing->sums - 1]) &&
            (!is_moments(closing) || find_unit(element, closing->coarse, &closing->unit[0]));
 }
@@ -263,8 +272,12 @@ bool rd_cpu_answer_closely(const struct rd_prepared *prepared, const void *x, co
     closing.sums = closing.transform == RD_MOMENTS ? 2 : 1;
     closing.unit[1] = 0;
     closing.coarse = closing.element != REDUCT_F64 && type->precision <= COARSE_PRECISION;
+    /* Of narrow elements two sums that are not coarse take as long as the exact ones. */
+    const bool refines = closing.element == REDUCT_F64 || !is_moments(&closing);
+    if (!closing.coarse && !refines)
+        return false;
     bool added = add_all(&closing), done = added && finish_all(&closing, &bits);
-    if (added && !done && closing.coarse) {
+    if (added && !done && closing.coarse && refines) {
         closing.coarse = false;
         done = add_all(&closing) && finish_all(&closing, &bits);
     }
