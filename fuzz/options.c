@@ -124,7 +124,8 @@ static const struct value axes[] = {
     {"0", 0, 0}, {"3", 3, 0}, {"-1", (uint64_t)-1, 0},    BAD("64"), BAD("-65"), BAD(""), BAD("one"),
     BAD("+1"),   BAD("1.0"),  BAD("99999999999999999999")};
 static const struct value files[] = {{"out.npy", 0, 0}, {"", 0, 0}, {"-", 0, 0}};
-static const struct value more_files[] = {{"keys.npy", 0, 0}, {"out.npy", 0, 0}};
+static const struct value outputs[] = {{"out.npy", 0, 0}, {"-", 0, 0}, BAD("")};
+static const struct value more_outputs[] = {{"keys.npy", 0, 0}, {"out.npy", 0, 0}, {"-", 0, 0}, BAD("")};
 static const struct value texts[] = {{"nan", 0, 0}, {"", 0, 0}, {"NaN", 0, 0}, {"-", 0, 0}};
 static const struct value devices[] = {{"cpu", 0, 0}, {"", 0, 0}, {"nowhere", 0, 0}, {"-", 0, 0}};
 
@@ -152,14 +153,14 @@ static const struct {
     [AXIS] = {"axis", 0, VALUES(axes)},
     [ROWS] = {"rows", 0, NULL, 0},
     [COLUMNS] = {"columns", 0, NULL, 0},
-    [OUTPUT] = {"output", 'o', VALUES(files)},
+    [OUTPUT] = {"output", 'o', VALUES(outputs)},
     [MASK] = {"mask", 0, VALUES(files)},
     [BY] = {"by", 0, VALUES(files)},
     [GROUPS] = {"groups", 0, VALUES(groups)},
     [SKIP_OUTSIDE] = {"skip-outside", 0, NULL, 0},
     [KEYS] = {"keys", 0, VALUES(files)},
     [UNSORTED] = {"unsorted", 0, NULL, 0},
-    [OUTPUT_KEYS] = {"output-keys", 0, VALUES(more_files)},
+    [OUTPUT_KEYS] = {"output-keys", 0, VALUES(more_outputs)},
     [MISSING] = {"missing", 0, VALUES(texts)}};
 static const char *const standard[] = {"help", "usage", "version"};
 
@@ -340,7 +341,9 @@ static void check_together(struct line *line) {
                 (expected->output && expected->missing && strcmp(expected->missing, "nan") != 0);
 }
 
+/* An option with a value is given once, but for axes. */
 static void write_line(struct line *line, struct fuzz_input *input) {
+    bool given[OPTIONS] = {false};
     while (input->size >= 2 && line->argc < ARGUMENTS_MOST - 4) {
         const unsigned what = fuzz_byte(input), how = fuzz_byte(input);
         const enum option option = (enum option)(what % (OPTIONS + 2));
@@ -351,7 +354,8 @@ static void write_line(struct line *line, struct fuzz_input *input) {
         const size_t count = options[option].count;
         const struct value *value = count ? &options[option].values[how / 8 % count] : NULL;
         spell(line, option, value ? value->text : NULL, how);
-        line->bad = line->bad || (value && value->bad);
+        line->bad = line->bad || (value && (value->bad || (given[option] && option != AXIS)));
+        given[option] = true;
         if (!line->bad)
             take(&line->expected, option, value);
     }
