@@ -36,14 +36,14 @@ def script(folder, name, text):
     return path
 
 
-def ladder(path, *options, compiler=None, path_first=None):
+def ladder(path, *options, n='3000', compiler=None, path_first=None):
     """Runs it with the compiler for the emulated GPU, or another."""
     with tempfile.TemporaryDirectory() as folder:
         program = os.path.join(ROOT, 'tests', 'emulated_cuda', 'program.py')
         nvcc = script(folder, 'nvcc', f'#!/bin/sh\nexec "{sys.executable}" -B "{program}" "$@"\n')
         environment = {**os.environ, 'EMULATED_CUDA': EMULATED_CUDA, 'REDUCT_NVCC': compiler or nvcc,
                        'PATH': ':'.join(filter(None, [path_first, os.environ['PATH']]))}
-        return subprocess.run([REDUCT, 'ladder', '--mine', path, '--n', '3000', '--rounds', '2', *options],
+        return subprocess.run([REDUCT, 'ladder', '--mine', path, '--n', n, '--rounds', '2', *options],
                               capture_output=True, text=True, env=environment, timeout=280)
 
 
@@ -93,7 +93,7 @@ class Command(unittest.TestCase):
         self.assertGreater(timed[0]['seconds'], 0)
 
     def test_nothing_cannot_be_timed(self):
-        result = ladder(os.path.join(EXERCISES, 'beat-a-rung', 'answer.cu'), '--n', '1000,0')
+        result = ladder(os.path.join(EXERCISES, 'beat-a-rung', 'answer.cu'), n='1000,0')
         self.assertEqual((result.returncode, result.stdout), (2, ''))
         self.assertIn('--mine: your kernel is timed on --n elements; expected at least 1, found 0', result.stderr)
 
