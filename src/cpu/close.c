@@ -2,9 +2,9 @@
  *
  * A norm, a dot product or a variance is rounded to so few bits that a sum which is known to lie between two numbers is as good as an exact
  * one, if both of these round to the same result. Kernels make such sums in less than half of the time (cpu/kernels/close.h), and say how
- * far they may be from the truth. The bounds for double data leave out some 60 bits: where the two ends round apart, about once in
- * a million calls, or each time where terms cancel to less than 2^-25 of their size, the exact way is taken after all. Bits are the
- * same either way (A. Ziv, "Fast evaluation of elementary mathematical functions with correctly rounded last bit", 1991). */
+ * far they may be from the truth: of doubles so little that the two ends round apart in less than one of some ten thousand sums, or where
+ * terms cancel to less than 2^-25 of their size. Then the exact way is taken after all. Bits are the same either way (A. Ziv, "Fast
+ * evaluation of elementary mathematical functions with correctly rounded last bit", 1991). */
 #include "cpu/answer.h"
 
 #include "arithmetic/element.h"
