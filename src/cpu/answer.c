@@ -59,13 +59,10 @@ static bool add_parts(struct rd_sum *sum, const struct parts *parts) {
     return !zero;
 }
 
-/* Rounds a sum, or moments, which have a sum of squares, too. */
-static __attribute__((noinline)) bool finish_parts(const reduct_reduction *reduction, const struct parts *terms,
-                                                   const struct parts *products, uint64_t count, void *result) {
+uint64_t rd_cpu_finish_sums(const reduct_reduction *reduction, uint64_t count, struct rd_sum *sum,
+                            struct rd_sum *squares) {
     const struct rd_operator *op = rd_operator(reduction->op);
     const struct rd_type *type = rd_type(reduction->result);
-    const bool moments = op->transform == RD_MOMENTS;
-    struct rd_sum sum, squares;
     struct rd_finish_room room;
     struct rd_total total = {.transform = op->transform,
                              .finish = op->finish,
@@ -73,14 +70,23 @@ static __attribute__((noinline)) bool finish_parts(const reduct_reduction *reduc
                              .is_float = true,
                              .nonzero = true,
                              .count = count,
-                             .sum = &sum,
-                             .squares = &squares,
+                             .sum = sum,
+                             .squares = squares,
                              .room = &room};
+    return squares ? rd_finish_moments(&total, type) : rd_finish_float(&total, type);
+}
+
+/* Rounds a sum, or moments, which have a sum of squares, too. */
+static __attribute__((noinline)) bool finish_parts(const reduct_reduction *reduction, const struct parts *terms,
+                                                   const struct parts *products, uint64_t count, void *result) {
+    const bool moments = rd_operator(reduction->op)->transform == RD_MOMENTS;
+    struct rd_sum sum, squares;
     if (!add_parts(&sum, terms) && !moments)
         return false;
     if (moments)
         add_parts(&squares, products);
-    rd_store(result, moments ? rd_finish_moments(&total, type) : rd_finish_float(&total, type), type->bytes);
+    rd_store(result, rd_cpu_finish_sums(reduction, count, &sum, moments ? &squares : NULL),
+             rd_type(reduction->result)->bytes);
     return true;
 }
 

@@ -81,13 +81,7 @@ static reduct_status cpu_accumulate(const struct rd_prepared *prepared, const vo
     struct rd_call call;
     enum rd_family family = rd_family(&prepared->reduction);
     struct rd_room *taken = NULL;
-    call.kernels = prepared->device.private;
-    call.x = x;
-    call.y = y;
-    call.first = 0;
-    call.count = count;
-    call.total = partial;
-    call.crew = prepared->crew;
+    rd_call_open(&call, prepared, x, y, count, partial);
     if (family == RD_EXACT_SUM && rd_cpu_add_briefly(&call)) {
         partial->seen = count;
         return REDUCT_OK;

@@ -19,6 +19,17 @@ static void cut(struct rd_call *call, uint64_t piece, uint64_t least) {
     call->pieces = rd_divide_up(call->count, call->piece);
 }
 
+void rd_call_open(struct rd_call *call, const struct rd_prepared *prepared, const void *x, const void *y,
+                  uint64_t count, struct rd_partial *total) {
+    call->kernels = prepared->device.private;
+    call->x = x;
+    call->y = y;
+    call->first = 0;
+    call->count = count;
+    call->total = total;
+    call->crew = prepared->crew;
+}
+
 void rd_call_plan(struct rd_call *call, enum rd_family family) {
     uint64_t bytes = call->count * rd_element_size(call->total) * rd_operator(call->total->reduction.op)->inputs;
     if (family == RD_FAST_SUM)

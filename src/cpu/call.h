@@ -57,6 +57,10 @@ void rd_call_end_part(struct rd_call *call, const struct rd_partial *part);
 void rd_call_lock(struct rd_call *call);
 void rd_call_unlock(struct rd_call *call);
 
+/* Begins a call over whole arrays: all but how it is shared out. */
+void rd_call_open(struct rd_call *call, const struct rd_prepared *prepared, const void *x, const void *y,
+                  uint64_t count, struct rd_partial *total);
+
 /* Finds how many threads pay, and cuts the data for them. */
 void rd_call_plan(struct rd_call *call, enum rd_family family);
 

@@ -8,7 +8,6 @@
 #include "cpu/answer.h"
 
 #include "arithmetic/element.h"
-#include "arithmetic/finish.h"
 #include "core/environment.h"
 #include "core/reduction.h"
 #include "cpu/call.h"
@@ -179,24 +178,11 @@ static void to_sum(rd_i128 value, int exponent, struct rd_sum *sum) {
 /* The result that a sum, or moments, would have. */
 static uint64_t finish(const struct closing *closing, rd_i128 value, rd_i128 of_squares) {
     const reduct_reduction *reduction = &closing->shape.reduction;
-    const struct rd_operator *op = rd_operator(reduction->op);
-    const struct rd_type *type = rd_type(reduction->result);
-    struct rd_finish_room room;
     struct rd_sum sum, squares;
-    struct rd_total total = {.transform = op->transform,
-                             .finish = op->finish,
-                             .population = reduction->flags & REDUCT_POPULATION,
-                             .is_float = true,
-                             .nonzero = true,
-                             .count = closing->call.count,
-                             .sum = &sum,
-                             .squares = &squares,
-                             .room = &room};
     to_sum(value, closing->unit[0] - PLACES, &sum);
-    if (!is_moments(closing))
-        return rd_finish_float(&total, type);
-    to_sum(of_squares, closing->unit[1] - PLACES, &squares);
-    return rd_finish_moments(&total, type);
+    if (is_moments(closing))
+        to_sum(of_squares, closing->unit[1] - PLACES, &squares);
+    return rd_cpu_finish_sums(reduction, closing->call.count, &sum, is_moments(closing) ? &squares : NULL);
 }
 
 /* Products, and what is made of squares: zero has a sign, which is another question, and a root has none of what is negative. */
@@ -260,13 +246,7 @@ bool rd_cpu_answer_closely(const struct rd_prepared *prepared, const void *x, co
     struct closing closing;
     uint64_t bits;
     closing.shape.reduction = *reduction; /* all that is looked at */
-    closing.call.kernels = prepared->device.private;
-    closing.call.x = x;
-    closing.call.y = y;
-    closing.call.first = 0;
-    closing.call.count = count;
-    closing.call.total = &closing.shape;
-    closing.call.crew = prepared->crew;
+    rd_call_open(&closing.call, prepared, x, y, count, &closing.shape);
     closing.transform = rd_operator(reduction->op)->transform;
     closing.element = reduction->element;
     closing.sums = closing.transform == RD_MOMENTS ? 2 : 1;

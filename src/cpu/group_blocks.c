@@ -37,6 +37,12 @@ bool rd_group_counts(const struct rd_many *many, const struct rd_execution *exec
     return true;
 }
 
+void rd_group_note_outside(atomic_ullong *outside, uint64_t row) {
+    unsigned long long first = atomic_load(outside);
+    while (row < first && !atomic_compare_exchange_weak(outside, &first, row))
+        ;
+}
+
 reduct_status rd_group_refuse(const struct rd_many *many, const struct rd_execution *execution, uint64_t row,
                               reduct_error *error) {
     reduct_type type = many->groups.index;

@@ -4,6 +4,8 @@
 
 #include "core/many.h"
 
+#include <stdatomic.h>
+
 /* Elements of a block: with all that is made of them they stay in the first-level cache. */
 enum { RD_GROUP_BLOCK = 512 };
 
@@ -36,6 +38,9 @@ uint64_t rd_group_of(const struct rd_many *many, const struct rd_execution *exec
 
 /* Whether a mask lets an element count. */
 bool rd_group_counts(const struct rd_many *many, const struct rd_execution *execution, uint64_t element);
+
+/* Notes a row whose index is outside, for threads that look at different ones: the first of them stays, UINT64_MAX before. */
+void rd_group_note_outside(atomic_ullong *outside, uint64_t row);
 
 /* Says that the index of a row is outside. */
 reduct_status rd_group_refuse(const struct rd_many *many, const struct rd_execution *execution, uint64_t row,

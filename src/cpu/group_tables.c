@@ -23,7 +23,6 @@
 #include "family/family.h"
 
 #include <math.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -152,8 +151,7 @@ struct tables {
     atomic_uint next_copy;
     atomic_ullong next_unit;
     atomic_bool lacks_memory;
-    pthread_mutex_t lock; /* of `outside` */
-    uint64_t outside;
+    atomic_ullong outside; /* the first row whose index is outside, or UINT64_MAX */
 };
 
 /* Terms of a result are there; some are not -0. */
@@ -751,12 +749,6 @@ static void take_elements(struct tables *tables, void *context, const struct rd_
     add_block(tables, context, block);
 }
 
-static void note_outside(struct tables *tables, uint64_t row) {
-    pthread_mutex_lock(&tables->lock);
-    tables->outside = row < tables->outside ? row : tables->outside;
-    pthread_mutex_unlock(&tables->lock);
-}
-
 /* What each thread does. One that comes late finds nothing left, and needs no tables. */
 static void add_units(void *context) {
     struct tables *tables = context;
@@ -780,7 +772,7 @@ static void add_units(void *context) {
                    take_elements, column);
         if (room->reader.outside !=
             UINT64_MAX) { /* units before this one are with threads that will do them; those after it do not matter */
-            note_outside(tables, room->reader.outside);
+            rd_group_note_outside(&tables->outside, room->reader.outside);
             break;
         }
     }
@@ -1430,8 +1422,9 @@ static unsigned choose_threads(const struct tables *tables) {
 static reduct_status reduce(struct tables *tables, unsigned threads, reduct_error *error) {
     const struct rd_many *many = tables->many;
     rd_team_run(&many->state[0].crew, threads, add_units, tables);
-    if (tables->outside != UINT64_MAX && !many->groups.skip)
-        return rd_group_refuse(many, tables->execution, tables->outside, error);
+    const uint64_t outside = atomic_load(&tables->outside);
+    if (outside != UINT64_MAX && !many->groups.skip)
+        return rd_group_refuse(many, tables->execution, outside, error);
     for (size_t s = 0; s < many->states && !atomic_load(&tables->lacks_memory) && !stops(tables); s++)
         settle(tables, s);
     if (atomic_load(&tables->lacks_memory))
@@ -1456,8 +1449,7 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
                             .kernels = many->state[0].device.private,
                             .results = many->layout.results,
                             .elements = many->groups.elements * many->groups.width,
-                            .bytes = rd_type(many->reduction[0].element)->bytes,
-                            .outside = UINT64_MAX};
+                            .bytes = rd_type(many->reduction[0].element)->bytes};
     const int terms = 64 - __builtin_clzll(many->groups.elements + 1); /* below 2^terms, an initial value included */
     tables.bits = terms < 12 ? 50 : 62 - terms;
     tables.turns = tables.results <= TURNS_RESULTS ? TURNS : 1;
@@ -1476,7 +1468,7 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
     atomic_init(&tables.next_copy, 0);
     atomic_init(&tables.next_unit, 0);
     atomic_init(&tables.lacks_memory, false);
-    pthread_mutex_init(&tables.lock, NULL);
+    atomic_init(&tables.outside, UINT64_MAX);
     reduct_status status;
     if (tables.column) {
         memset(tables.column, 0, bytes);
@@ -1491,6 +1483,5 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
         free(tables.plan[s].settled);
     free(tables.column);
     free(tables.plan);
-    pthread_mutex_destroy(&tables.lock);
     return status;
 }

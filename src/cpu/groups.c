@@ -27,8 +27,8 @@ struct sorting {
     uint64_t elements;
     unsigned char *input[2];
     uint64_t *places;
-    unsigned threads;
-    uint64_t parts, *next; /* by part, result */
+    unsigned parts; /* as many as threads */
+    uint64_t *next; /* by part, result */
     void (*work)(struct sorting *sorting, uint64_t part);
     atomic_ullong part;    /* the next one */
     atomic_ullong outside; /* the first row whose index is outside */
@@ -44,7 +44,7 @@ static void take_parts(void *context) {
 static void run(struct sorting *sorting, void (*work)(struct sorting *sorting, uint64_t part)) {
     sorting->work = work;
     atomic_store(&sorting->part, 0);
-    rd_team_run(&sorting->many->state[0].crew, sorting->threads, take_parts, sorting);
+    rd_team_run(&sorting->many->state[0].crew, sorting->parts, take_parts, sorting);
 }
 
 /* Where a part begins. */
@@ -56,12 +56,6 @@ static uint64_t part_row(const struct sorting *sorting, uint64_t part) {
 /* Whether to stop before a row: asked now and then. */
 static bool stops(const struct sorting *sorting, uint64_t row) {
     return row % RD_STOPPING_STEP == 0 && rd_team_stops(&sorting->many->state[0].crew);
-}
-
-static void note_outside(struct sorting *sorting, uint64_t row) {
-    unsigned long long first = atomic_load(&sorting->outside);
-    while (row < first && !atomic_compare_exchange_weak(&sorting->outside, &first, row))
-        ;
 }
 
 /* Counts a part's elements of each result. */
@@ -78,7 +72,7 @@ static void count_elements(struct sorting *sorting, uint64_t part) {
             if (group < groups->count) {
                 count[group * width + c]++;
             } else if (!groups->skip) {
-                note_outside(sorting, at);
+                rd_group_note_outside(&sorting->outside, at);
                 return;
             }
         }
@@ -168,8 +162,7 @@ static void choose_parts(struct sorting *sorting) {
                    most = by_work < by_rows ? by_work : by_rows,
                    bytes =
                        rows * (many->groups.width * sorting->bytes * many->inputs + rd_type(many->groups.index)->bytes);
-    sorting->threads = rd_team_threads(&many->state[0].crew, most ? most : 1, bytes);
-    sorting->parts = sorting->threads;
+    sorting->parts = rd_team_threads(&many->state[0].crew, most ? most : 1, bytes);
 }
 
 static reduct_status sort(struct sorting *sorting, reduct_error *error) {
