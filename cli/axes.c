@@ -433,7 +433,16 @@ static enum outcome check_outcomes(const struct axes *axes) {
     return DONE;
 }
 
-/* Once more, with an outcome for each result; what does not exist is NaN. */
+/* Says why there are no results at all. */
+static enum outcome fail_execution(const struct axes *axes, reduct_status status, const reduct_error *error) {
+    if (status == REDUCT_ERROR_OUT_OF_MEMORY)
+        return fail_groups(axes);
+    if (axes->options->by && status == REDUCT_ERROR_ARGUMENT) /* an index, which is the file's fault */
+        return fail("%s: %s", reader_name(&axes->by.reader), error->message);
+    return pass_on(reader_name(&axes->arrays[0].reader), error);
+}
+
+/* With an outcome for each result; what does not exist is NaN. */
 static enum outcome execute_each(struct axes *axes, const reduct_plan *plan, const void *const *inputs) {
     reduct_error error;
     for (size_t i = 0; i < axes->options->op_count; i++) {
@@ -441,9 +450,8 @@ static enum outcome execute_each(struct axes *axes, const reduct_plan *plan, con
         if (!axes->outcomes[i])
             return fail_groups(axes);
     }
-    if (reduct_plan_execute_each(plan, inputs, axes->results, axes->outcomes, NULL, &error) != REDUCT_OK)
-        return pass_on(reader_name(&axes->arrays[0].reader), &error);
-    return check_outcomes(axes);
+    reduct_status status = reduct_plan_execute_each(plan, inputs, axes->results, axes->outcomes, NULL, &error);
+    return status == REDUCT_OK ? check_outcomes(axes) : fail_execution(axes, status, &error);
 }
 
 /* Whether a failure is that of one result. */
@@ -467,16 +475,12 @@ static enum outcome execute(struct axes *axes, const reduct_plan *plan) {
     if (options_groups_file(axes->options))
         inputs[input_count++] = axes->options->keys ? (const void *)axes->keys.numbers : axes->by.elements;
     inputs[input_count] = axes->mask.elements;
-    reduct_status status = reduct_plan_execute(plan, inputs, axes->results, NULL, &error);
-    if (status == REDUCT_OK)
-        return DONE;
-    if (status == REDUCT_ERROR_OUT_OF_MEMORY)
-        return fail_groups(axes);
-    if (is_of_result(status))
+    if (axes->options->missing)
         return execute_each(axes, plan, inputs);
-    if (axes->options->by && status == REDUCT_ERROR_ARGUMENT) /* an index, which is the file's fault */
-        return fail("%s: %s", reader_name(&axes->by.reader), error.message);
-    return pass_on(reader_name(&axes->arrays[0].reader), &error);
+    reduct_status status = reduct_plan_execute(plan, inputs, axes->results, NULL, &error);
+    if (is_of_result(status)) /* once more, to say which */
+        return execute_each(axes, plan, inputs);
+    return status == REDUCT_OK ? DONE : fail_execution(axes, status, &error);
 }
 
 static enum outcome reduce(struct axes *axes) {
