@@ -1257,6 +1257,89 @@ static void rows_and_columns(void **state) {
     check_matrices(false, test_scaled(2000, test_fewest(100)));
 }
 
+/* A row of numbers whose sum f64 has just so, or which it rounds; that lies between two results of f32, or beside that; of which next to nothing is left;
+ * or that is none. */
+static void fill_close_row(struct rng *rng, const struct test_type *type, void *x, void *y, size_t first, size_t count,
+                           uint64_t kind) {
+    const uint64_t digits = 1 + rng_below(rng, 24);
+    const double scale = ldexp(1, (int)rng_below(rng, 60) - 30),
+                 far = ldexp(1 + (double)rng_below(rng, 9), (int)rng_below(rng, 26));
+    for (size_t i = 0; i < count; i++) {
+        const double unit = rng_unit(rng) - 0.5;
+        values_put(type, y, first + i, kind == 2 || kind == 4 ? 1 : rng_unit(rng) - 0.5);
+        values_put(type, x, first + i,
+                   kind == 1   ? scale * floor(unit * ldexp(1, (int)digits))
+                   : kind == 2 ? 0
+                   : kind == 3 ? scale * (double)(float)(i % 2 ? -values_get(type, x, first + i - 1) / scale : unit)
+                   : kind == 4 ? -0.0
+                   : kind == 5 ? ldexp(unit, (int)rng_below(rng, 240) - 120)
+                   : kind == 6 ? far + unit
+                               : scale * unit);
+    }
+    if (kind == 2) { /* 2^24 + 1, or that is what squares come to, and perhaps a little more or less */
+        const double most = rng_below(rng, 2) ? 0x1p24 : 0x1p12,
+                     little = rng_below(rng, 3) ? ldexp(rng_below(rng, 2) ? 1 : -1, -(int)rng_below(rng, 70)) : 0;
+        const size_t at = rng_below(rng, count);
+        values_put(type, x, first + at, scale * most);
+        values_put(type, x, first + (at + 1) % count, scale);
+        values_put(type, x, first + (at + 2) % count, scale * little);
+    }
+    if (kind == 3 || kind == 4)
+        values_put(type, x, first + rng_below(rng, count), kind == 4 ? 0.0 : ldexp(scale, -(int)rng_below(rng, 60)));
+    if (kind == 7)
+        values_put(type, x, first + rng_below(rng, count), rng_below(rng, 2) ? (double)NAN : (double)INFINITY);
+}
+
+/* Rows of f32 whose sums devices know but for a bound: all sorts of lengths, with nothing between them or something, of which few or most are such that
+ * a bound does not say what the results are. */
+static void rows_in_few_additions(void **state) {
+    (void)state;
+    static const uint64_t LENGTHS[] = {12,  16,  20,  32,  36,  48,  64,   68,   96,   100,  128,  132,
+                                       200, 256, 260, 384, 512, 516, 1000, 1024, 1028, 2048, 3000, 4096};
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices);
+    const struct test_type *type = test_type(REDUCT_F32);
+    struct many *many = start(18);
+    struct rng *rng = &many->rng;
+    for (uint64_t rounds = test_scaled(1500, test_fewest(150)); rounds-- > 0;) {
+        const uint64_t length = LENGTHS[rng_below(rng, sizeof LENGTHS / sizeof *LENGTHS)],
+                       pitch = length + (rng_below(rng, 3) ? 0 : 4 * rng_below(rng, 5)), most = (SPAN - 64) / pitch,
+                       rare = 1 + rng_below(rng, rng_below(rng, 3) ? 200 : 3), any = rng_below(rng, 8);
+        const bool one_kind = rng_below(rng, 2);
+        const int64_t apart = rng_below(rng, 4) ? 1 : 2;
+        many->segmented = false;
+        many->twice = true;
+        many->mask = REDUCT_MASK_NONE;
+        many->rank = 2;
+        many->axes = 2;
+        many->results = rng_below(rng, 2) ? most : 1 + rng_below(rng, most);
+        many->result_span = (size_t)((int64_t)many->results * apart);
+        many->result_first = 0;
+        many->span = pitch * many->results;
+        memcpy(many->length, (uint64_t[]){many->results, length}, 2 * sizeof *many->length);
+        memcpy(many->result_stride, (int64_t[]){apart, 0}, 2 * sizeof *many->result_stride);
+        for (int i = 0; i < 2; i++) {
+            many->first[i] = 4 * (int64_t)rng_below(rng, 3);
+            memcpy(many->stride[i], (int64_t[]){(int64_t)pitch, 1}, 2 * sizeof **many->stride);
+        }
+        fill(many, &type, 1);
+        many->reductions = many->inputs = 1;
+        const char *device = devices[rng_below(rng, device_count)];
+        if (rng_below(rng, 3))
+            choose_sums(many);
+        else
+            choose_several(many, device);
+        for (uint64_t row = 0; row < many->results; row++)
+            fill_close_row(rng, type, many->memory[0] + many->first[0] * 4, many->memory[1] + many->first[1] * 4,
+                           row * pitch, length,
+                           rng_below(rng, rare) ? 0
+                           : one_kind           ? any
+                                                : rng_below(rng, 8));
+        check_case(many, device, false);
+    }
+    stop(many);
+}
+
 static void columns_of_few(void **state) {
     (void)state;
     check_matrices(true, test_scaled(1000, test_fewest(100)));
@@ -2059,6 +2142,7 @@ int main(void) {
                                        cmocka_unit_test(neighbouring_segments),
                                        cmocka_unit_test(segments_that_are_rows),
                                        cmocka_unit_test(rows_of_extremes),
+                                       cmocka_unit_test(rows_in_few_additions),
                                        cmocka_unit_test(digits_of_neighbours),
                                        cmocka_unit_test(results_between_two),
                                        cmocka_unit_test(segments_between_two),

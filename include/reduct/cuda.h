@@ -45,21 +45,22 @@ typedef struct reduct_cuda_outcome {
 } reduct_cuda_outcome;
 
 /* Bytes of workspace that an execution of the plan needs, in device memory, aligned to 256; 0 for plans of other
- * devices, and for plans of many results of which none is reduced in pieces, unless two of a whole array share a launch. It may
- * hold anything before an execution, and holds anything after it: nothing need be cleared, and between executions it can serve
- * other ends. One workspace serves any number of plans of its context.
+ * devices, and for plans of many results of which none is reduced in pieces, unless two of a whole array share a launch, or sums of
+ * rows of f32 are found in two. It may hold anything before an execution, and holds anything after it: nothing need be cleared, and
+ * between executions it can serve other ends. One workspace serves any number of plans of its context.
  *
  * Over groups a sum of f32 takes 20 bytes for each result, one of f64 28, of which the common case writes 8 and 16 for each that
  * has elements; beside them there is room for elements that lie far from the others, of up to four times the array's bytes, and, where
  * elements may be moved to buckets, for all of them: 8 bytes for each f32, 12 for each f64. There may be 2^32 - 2 results at most. */
 REDUCT_API size_t reduct_cuda_workspace_size(const reduct_plan *plan);
 
-/* Queues one execution in a stream: one launch of one kernel for each reduction of the plan, over groups and segments several.
- * Of several reductions of one array, those that follow from its sum, its squares, its extremes and its NaNs share a launch that reads it,
- * and one that rounds their results; of rows, columns, other axes and segments of floats without a mask, up to 16 of those share
- * one launch. Allocates nothing, waits for nothing, and can be captured in a CUDA graph. On compute capability 9.0 and later its
- * blocks may come while the kernel before it in the stream ends (programmatic dependent launch, "CUDA C++ Programming Guide");
- * they wait for that kernel before they touch memory. A graph then has an edge of that kind between the two.
+/* Queues one execution in a stream: one launch of one kernel for each reduction of the plan, over groups and segments several, and
+ * two for sums of rows of f32 that fill a good part of the L2 cache. Of several reductions of one array, those that follow from its sum,
+ * its squares, its extremes and its NaNs share a launch that reads it, and one that rounds their results; of rows, columns, other axes
+ * and segments of floats without a mask, up to 16 of those share one launch, or two. Allocates nothing, waits for nothing, and can be
+ * captured in a CUDA graph. On compute capability 9.0 and later its blocks may come while the kernel before it in the stream ends
+ * (programmatic dependent launch, "CUDA C++ Programming Guide"); they wait for that kernel before they touch memory. A graph then has
+ * an edge of that kind between the two.
  *
  *   inputs     as many arrays as the operators read, each in memory that the device can access, aligned to its element;
  *              then, for segments with an index type, the offsets, or the begins and the ends, for groups the indices; then the mask,

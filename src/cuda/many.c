@@ -30,8 +30,9 @@ struct kernel {
     char ring_image[32];
     unsigned ring_bytes; /* of an element; else 0 */
     bool ring_cuts_rows, ring_takes_columns;
-    char span_image[32]; /* kernels for segments that follow each other (many_spans.cuh); empty if there are none */
-    unsigned span_tiles; /* of a warp's ring */
+    char close_image[32]; /* of rows whose sums are known but for a bound (many_close.cuh); empty if there are none */
+    char span_image[32];  /* kernels for segments that follow each other (many_spans.cuh); empty if there are none */
+    unsigned span_tiles;  /* of a warp's ring */
     bool spans_take_rows;
 };
 
@@ -57,6 +58,8 @@ static struct kernel kernel_of(const reduct_reduction *reduction, bool masked) {
         kernel.grid_words = grid_words(element, op->transform) + RD_CUDA_TABLE_EXTRA;
         kernel.has_rows = op->transform != RD_WEIGHTED;
         kernel.has_tiles = kernel.has_rows && (element->bytes == 8 || !of_elements);
+        if (kernel.has_rows && element->bytes == 4 && rd_result_size(reduction) == 4)
+            snprintf(kernel.close_image, sizeof kernel.close_image, "kernels/many_close");
         kernel.joins = true;
         kernel.ring_bytes = op->inputs == 1 && element->bytes < 8 ? element->bytes : 0;
         kernel.ring_cuts_rows = element->bytes == 2 || !of_elements;
@@ -290,13 +293,20 @@ static uint64_t infinity_of(const struct rd_type *type) {
     return (uint64_t)(2 * type->max_exponent + 1) << (type->precision - 1);
 }
 
+/* Whether results are those of rows that are loaded as vectors, each as a whole. */
+static bool are_whole_rows(const struct rd_cuda_pass *pass, const struct rd_many *many, unsigned bytes) {
+    const struct rd_cuda_many *to = &pass->masked.many;
+    const uint64_t count = to->call.count;
+    return !many->mask && !rd_many_is_segmented(many) && to->kept_axes == 1 && to->reduced_axes == 1 &&
+           to->pieces == 1 && pass->may_be_vectors && count % (16 / bytes) == 0 && count && count >= to->call.minimum;
+}
+
 /* Which of a family's kernels: what its name has behind its beginning. */
 static const char *way_of(const struct rd_cuda_pass *pass, const struct rd_many *many, const struct kernel *kernel,
                           unsigned bytes) {
     const struct rd_cuda_many *to = &pass->masked.many;
     const uint64_t tile = (uint64_t)RD_CUDA_MANY_COUNT(bytes) * to->lanes, count = to->call.count;
-    if (!kernel->has_rows || many->mask || rd_many_is_segmented(many) || to->kept_axes != 1 || to->reduced_axes != 1 ||
-        to->pieces > 1 || !pass->may_be_vectors || count % (16 / bytes) || !count || count < to->call.minimum)
+    if (!kernel->has_rows || !are_whole_rows(pass, many, bytes))
         return "";
     if (count <= tile)
         return "_rows";
@@ -536,6 +546,35 @@ static reduct_status find_kernel(struct rd_cuda_context *context, const char *im
     return status;
 }
 
+/* Adds the kernel for rows whose sums are known but for a bound, if they suit it. What it leaves open is reduced in tasks as elsewhere, which then
+ * have no more rows than a turn. */
+static bool take_close_rows(struct rd_cuda_context *context, struct rd_cuda_pass *pass, const struct rd_many *many,
+                            const struct kernel *kernel, unsigned inputs, const char *family) {
+    struct rd_cuda_many *to = &pass->masked.many;
+    const unsigned levels = RD_CUDA_CLOSE_LEVELS(inputs);
+    const uint64_t vectors = to->call.count / 4;
+    char name[96];
+    if (!kernel->close_image[0] || !are_whole_rows(pass, many, 4) || vectors < RD_CUDA_CLOSE_VECTORS_LEAST ||
+        vectors > (uint64_t)RD_CUDA_CLOSE_TILES_MOST * (32 << levels) ||
+        to->results * to->call.count * 4 < (uint64_t)context->device->l2_bytes / RD_CUDA_CLOSE_L2_PART)
+        return false;
+    snprintf(name, sizeof name, "%s_close_%s", family, kernel->name);
+    if (rd_cuda_kernel(context, kernel->close_image, name, &pass->close, NULL) != REDUCT_OK)
+        return false;
+    const uint32_t slots = 32 / to->lanes, rows = RD_CUDA_CLOSE_ROWS(vectors, levels), task = rows < 32 ? rows : 32;
+    const uint64_t turns = rd_divide_up(to->results, rows);
+    to->batch = task / slots;
+    to->tasks = rd_divide_up(to->results, task);
+    to->together = rows / task;
+    to->inverse[0] = 1.0 / (double)to->call.count;
+    to->inverse[1] = 1.0 / ((double)to->call.count - 1);
+    pass->close_blocks = blocks_for(turns, (unsigned)context->device->multiprocessors);
+    pass->blocks = (unsigned)context->device->multiprocessors * RD_CUDA_RESIDENT_MANY;
+    pass->table_bytes = RD_CUDA_OPEN_WORDS * sizeof(uint64_t);
+    pass->list_bytes = (size_t)RD_CUDA_OPEN_MOST(turns) * sizeof(uint64_t);
+    return true;
+}
+
 reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct rd_many *many, size_t which, bool open,
                                    struct rd_cuda_pass *pass, reduct_error *error) {
     const reduct_reduction *reduction = &many->reduction[which];
@@ -555,7 +594,10 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
         describe_pass(context, many, reduction, &kernel, many->inputs, false, pass);
     if (open)
         leave_open(pass, &kernel);
-    else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel, "many"))
+    else if (take_close_rows(context, pass, many, &kernel, many->inputs, "many")) {
+        snprintf(name, sizeof name, "many_%s", kernel.name);
+        return find_kernel(context, kernel.image, name, pass, error);
+    } else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel, "many"))
         return REDUCT_OK;
     if (!open && kernel.joins && pass->masked.many.pieces > 1)
         join_warps(pass, &kernel, bytes, (unsigned)context->device->multiprocessors);
@@ -602,12 +644,15 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
     const struct rd_type *element = rd_type(many->reduction[0].element);
     struct rd_cuda_pass *pass = &plan->together;
     char name[64];
-    bool squares = false;
+    bool squares = false, close = element->bytes == 4;
     size_t possible = 0;
     for (size_t i = 0; i < many->reductions; i++) {
         const enum rd_transform transform = rd_operator(many->reduction[i].op)->transform;
         if (rd_cuda_together_may_take(many, i, 1)) {
             squares = squares || transform == RD_SQUARE || transform == RD_MOMENTS;
+            const enum rd_family family = rd_family(&many->reduction[i]);
+            const bool is_sum = family == RD_EXACT_SUM || family == RD_FAST_SUM;
+            close = close && (!is_sum || rd_result_size(&many->reduction[i]) == 4);
             possible++;
         }
     }
@@ -618,6 +663,7 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
                             .has_tiles = element->bytes == 8 || squares,
                             .grid_words = grid_words(element, squares ? RD_MOMENTS : RD_IDENTITY) +
                                           RD_CUDA_TABLE_EXTRA + RD_CUDA_TABLE_ENDS,
+                            .close_image = "kernels/many_close_several",
                             .ring_image = "kernels/many_ringed_several",
                             .ring_bytes =
                                 element->bytes == 4 || (element->bytes == 2 && squares) ? (unsigned)element->bytes : 0,
@@ -629,6 +675,9 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
         pass->table_bytes = pass->list_bytes = 0;
         return REDUCT_OK;
     }
+    snprintf(name, sizeof name, "together_%s", kernel.name);
+    if (close && take_close_rows(plan->context, pass, many, &kernel, 1, "together"))
+        return find_kernel(plan->context, kernel.image, name, pass, error);
     if (suits_ring(pass, many, &kernel, plan->context->device) && take_ring(plan->context, pass, &kernel, "together"))
         return REDUCT_OK;
     if (pass->masked.many.pieces > 1)
@@ -734,6 +783,7 @@ static reduct_status prepare_rows(struct rd_cuda_plan *plan, reduct_error *error
         return status;
     status = prepare_passes(plan->rows, error);
     plan->zero_bytes = plan->rows->zero_bytes > plan->zero_bytes ? plan->rows->zero_bytes : plan->zero_bytes;
+    plan->list_bytes = plan->rows->list_bytes > plan->list_bytes ? plan->rows->list_bytes : plan->list_bytes;
     plan->choice_place = plan->zero_bytes;
     plan->zero_bytes += RD_CUDA_CHOICE_WORDS * sizeof(uint64_t);
     return status;
@@ -841,10 +891,28 @@ static rd_cu_result launch_spans(const struct rd_cuda_context *context, const st
     return result == RD_CU_SUCCESS ? launch_rest(context, pass, parameter, stream) : result;
 }
 
+/* Rows of which sums are known but for a bound, and turns that were left open. Where inputs are not aligned, all are reduced elsewhere. */
+static rd_cu_result launch_close(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
+                                 struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
+    rd_cu_result result = RD_CU_SUCCESS;
+    many->open = NULL;
+    if (many->vectors) {
+        many->open = many->table;
+        result = rd_cuda_start_kernel(context->device->driver, pass->close, many->chosen && pass->overlaps,
+                                      pass->close_blocks, RD_CUDA_THREADS, 0, stream, parameter);
+    }
+    return result == RD_CU_SUCCESS ? rd_cuda_start_kernel(context->device->driver, pass->function,
+                                                          (many->open || many->chosen) && pass->overlaps, pass->blocks,
+                                                          RD_CUDA_THREADS, 0, stream, parameter)
+                                   : result;
+}
+
 /* Queues a pass, and, where segments may be put off, the launch that takes them: a warp each, or a piece of each. `parameter` begins
  * with `many`. */
 static rd_cu_result launch_pass(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
                                 struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
+    if (pass->close)
+        return launch_close(context, pass, many, parameter, stream);
     const rd_cu_result result =
         pass->spans ? launch_spans(context, pass, many, parameter, stream)
                     : rd_cuda_start_kernel(context->device->driver, pass->function, many->chosen && pass->overlaps,

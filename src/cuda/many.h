@@ -20,6 +20,8 @@ struct rd_cuda_pass {
     size_t list_bytes;    /* of segments that are put off; 0: none is */
     unsigned cut_blocks;  /* of the launch that takes these */
     bool overlaps;        /* what follows a launch of the same execution may begin while that ends */
+    rd_cu_function close; /* what rows are reduced by first, or null; and its blocks */
+    unsigned close_blocks;
     rd_cu_function spans; /* what offsets are reduced by instead, or null; and its blocks */
     unsigned span_blocks, span_ring_bytes;
     uint64_t came;                     /* of passes that are left open: pieces */

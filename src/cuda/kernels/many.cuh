@@ -647,6 +647,37 @@ struct Tasks {
     }
 };
 
+/* Tasks of a launch that takes turns that were left open (many.h), of which each is several. */
+struct OpenTasks {
+    const rd_cuda_many &many;
+    u64 turns;     /* that were listed, or ~0 if the list had no room */
+    unsigned each; /* tasks of a turn */
+
+    __device__ __forceinline__ explicit OpenTasks(const rd_cuda_many &m) : many(m), turns(~(u64)0), each(m.together) {
+        if (!many.open)
+            return;
+        const u64 all = (many.tasks + each - 1) / each, taken = __ldcg(reinterpret_cast<u64 *>(many.open));
+        if (taken <= RD_CUDA_OPEN_MOST(all))
+            turns = taken;
+    }
+    __device__ __forceinline__ u64 count() const {
+        return turns == ~(u64)0 ? many.tasks : turns * each;
+    }
+    /* There need not be such a task. */
+    __device__ __forceinline__ u64 number(u64 task) const {
+        return turns == ~(u64)0 ? task
+                                : __ldcg(reinterpret_cast<const u64 *>(many.lists) + task / each) * each + task % each;
+    }
+    /* The last block leaves the words zero. By all threads. */
+    __device__ __forceinline__ void end() const {
+        u64 *words = reinterpret_cast<u64 *>(many.open);
+        __syncthreads();
+        if (threadIdx.x != 0 || atomicAdd(words + RD_CUDA_OPEN_ENDED, (u64)1) + 1 != gridDim.x)
+            return;
+        words[RD_CUDA_OPEN_TURNS] = words[RD_CUDA_OPEN_ENDED] = 0;
+    }
+};
+
 /* A task, in the general way. */
 template <class State>
 __device__ __forceinline__ void reduce_task(const rd_cuda_many &many, typename State::Shared &shared, Walk<State> &walk,
@@ -718,10 +749,16 @@ template <class State> __device__ __forceinline__ void reduce_many(const rd_cuda
     const bool takes = many.cutting >= RD_CUDA_CUTS_RUNS;
     if (takes)
         count_put_off(many);
+    const OpenTasks open(many);
 #pragma unroll 1
-    for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < (takes ? of_task().tasks : many.tasks);
-         task += (u64)gridDim.x * WARPS)
-        reduce_task(many, shared, walk, tasks, task);
+    for (u64 task = (u64)blockIdx.x * WARPS + warp_index(); task < (takes ? of_task().tasks : open.count());
+         task += (u64)gridDim.x * WARPS) {
+        const u64 number = open.number(task);
+        if (number < many.tasks || takes)
+            reduce_task(many, shared, walk, tasks, number);
+    }
+    if (many.open)
+        open.end();
     if (many.cutting == RD_CUDA_CUTS_TAKE && of_task().any)
         end_put_off(many);
 }

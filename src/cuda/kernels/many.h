@@ -27,7 +27,8 @@ struct rd_cuda_many {
     const void *begins, *ends; /* of segments, else null; with offsets the end of one is the beginning of the next */
     uint32_t lanes;            /* that share a result: a power of two */
     uint32_t batch;            /* rounds of a task: at most `lanes` */
-    uint32_t together;         /* pieces of columns that a block takes as one, where a ring brings them */
+    uint32_t
+        together; /* pieces of columns that a block takes as one, where a ring brings them; tasks of a turn that was left open */
     uint8_t joined;  /* a block's warps take neighbouring pieces of the same results, whose sums they add up */
     uint8_t across;  /* lanes side by side have different results */
     uint8_t vectors; /* elements of a result can be loaded as vectors: they lie one after another, aligned */
@@ -45,6 +46,8 @@ struct rd_cuda_many {
     uint8_t span_log2;            /* of a span, where these are shared out */
     uint32_t piece_words;         /* of each piece in the table, beside table_words of its segment */
     uint64_t *lists;              /* of segments that are put off; they may hold anything before and after */
+    double inverse[2];            /* of rows whose sums are known but for a bound: of their count, and of one less */
+    uint64_t *open; /* null, or words of turns that were left open, and these themselves in `lists`; see below */
     const uint64_t *chosen;       /* null, or the way that the data have chosen */
     uint8_t way;                  /* this launch's: of another it does nothing */
     struct rd_cuda_axis axis[64]; /* those that stay, then those that are reduced, each outermost first */
@@ -135,6 +138,22 @@ enum { RD_CUDA_DIGITS_OF_SUM = 4 };
 
 /* Elements that a lane takes at a time: 64 bytes; 32 of halves, which take more room in registers, and of single bytes. */
 #define RD_CUDA_MANY_COUNT(bytes) ((bytes) == 1 ? 32 : (bytes) == 2 ? 16 : 64 / (bytes))
+
+/* Rows of f32 whose sums are known but for a bound (many_close.cuh). Vectors of a lane at a time, for one input or two; of a row of so many
+ * vectors, the lanes that share it, and those of a lane at a time that follow each other in it: all as powers of two; rows of a warp's turn. */
+enum { RD_CUDA_CLOSE_VECTORS_LEAST = 3 };
+#define RD_CUDA_CLOSE_LEVELS(inputs)     (4 - (inputs))
+#define RD_CUDA_CLOSE_LANES_LOG(vectors) ((vectors) > 16 ? 5 : (vectors) > 8 ? 4 : (vectors) > 4 ? 3 : 2)
+#define RD_CUDA_CLOSE_LOG(vectors, levels)                                                                             \
+    ((vectors) <= 32 ? 0 : (vectors) <= 64 ? 1 : (vectors) <= 128 || (levels) == 2 ? 2 : 3)
+#define RD_CUDA_CLOSE_ROWS(vectors, levels)                                                                            \
+    ((32u >> RD_CUDA_CLOSE_LANES_LOG(vectors) << (levels)) >> RD_CUDA_CLOSE_LOG(vectors, levels))
+
+/* Turns of which a result does not follow from what is known are left open: their numbers are entered in a list, and a launch that comes next
+ * reduces them in tasks as elsewhere, so many to a turn; or all there are, if the list had no room. Words of the table, zero before and
+ * after: how many were, and blocks of that launch that have ended. */
+enum { RD_CUDA_OPEN_TURNS, RD_CUDA_OPEN_ENDED, RD_CUDA_OPEN_WORDS };
+#define RD_CUDA_OPEN_MOST(turns) ((turns) / 8 + 8)
 
 /* Slices of a grid: so many bits each, from the lowest bit that a term may have up, and how many there are (many_sums.cuh). */
 enum { RD_CUDA_GRID_STEP = 42, RD_CUDA_GRID_F32 = 7, RD_CUDA_GRID_F32_SQUARES = 14, RD_CUDA_GRID_F64 = 49 };

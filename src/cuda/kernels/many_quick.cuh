@@ -85,6 +85,14 @@ struct NothingBeside {
     /* In the end, by a lane that has a result. */
     __device__ __forceinline__ void find_in_row(const rd_cuda_many &, bool, u64) {
     }
+    /* What many_close.cuh asks for: of a vector, whose first element is number `first` of its row; of both; what another lane has. */
+    template <class T, int N> __device__ __forceinline__ void take_vector(const T (&)[N], bool, unsigned) {
+    }
+    __device__ __forceinline__ void join(const NothingBeside &) {
+    }
+    __device__ __forceinline__ NothingBeside of_lane(int) const {
+        return {};
+    }
     struct Rows {};
     static __device__ __forceinline__ void open_rows(Rows &) {
     }

@@ -198,6 +198,39 @@ template <class S, class T> struct EndsBeside {
             place[e] = first + (vector * lane.lanes + lane.place) * PER_VECTOR;
         }
     }
+    /* A vector, if it is there, whose first element is number `first` of its row, which stands for all of them. */
+    template <int N> __device__ __forceinline__ void take_vector(const T (&x)[N], bool there, unsigned first) {
+        reset();
+        if (there) {
+            best[0] = x[0];
+            best[1] = -x[0];
+#pragma unroll
+            for (int i = 1; i < N; i++) {
+                best[0] = min_or_nan(best[0], x[i]);
+                best[1] = min_or_nan(best[1], -x[i]);
+            }
+            place[0] = place[1] = first;
+        }
+    }
+    /* Of both: of extremes that are equal the first. */
+    __device__ __forceinline__ void join(const EndsBeside &other) {
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            const T better = min_or_nan(best[e], other.best[e]);
+            const unsigned own = same(better, best[e]) ? place[e] : UINT32_MAX;
+            place[e] = smaller(own, same(better, other.best[e]) ? other.place[e] : UINT32_MAX);
+            best[e] = better;
+        }
+    }
+    __device__ __forceinline__ EndsBeside of_lane(int by) const {
+        EndsBeside other;
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            other.best[e] = __shfl_xor_sync(ALL, best[e], by);
+            other.place[e] = __shfl_xor_sync(ALL, place[e], by);
+        }
+        return other;
+    }
     /* Places of a column while its rows come. They change seldom, so that they lie where they take no registers. */
     struct Rows {
         volatile unsigned of[2];
@@ -636,6 +669,41 @@ template <class S, int TRANSFORM> struct TogetherState {
             left |= done ? 0 : 1u << a;
         }
         return left;
+    }
+
+    /* A row's answers, by a lane that has it, of sums that are known but for a bound (many_close.cuh), and of extremes, which may be element numbers
+     * themselves. False if one is not known. */
+    template <class KnownSums>
+    static __device__ __forceinline__ bool answer_known(const rd_cuda_many &many, const KnownSums &sums,
+                                                        const Beside &beside, u64 result) {
+        const rd_cuda_together &all = together_of(many);
+        const i64 place = (i64)result * many.axis[0].result_stride;
+        bool known = true;
+#pragma unroll 1
+        for (unsigned a = 0; a < all.answers; a++) {
+            const rd_cuda_call &call = all.answer[a].call;
+            const i64 to = all.dense >> a & 1 ? (i64)result : place;
+            const bool is_end = call.combine == RD_LEAST || call.combine == RD_GREATEST,
+                       greatest = call.combine == RD_GREATEST;
+            if (call.combine == RD_ADD && call.transform != RD_PRESENT) {
+                unsigned bits;
+                if (!sums.round(many, call, bits)) {
+                    known = false;
+                    continue;
+                }
+                static_cast<unsigned *>(call.result)[to] = bits;
+            } else if (is_end && call.finish == RD_INDEX && call.result_bytes == 8) {
+                static_cast<u64 *>(call.result)[to] = beside.place[greatest];
+            } else if (is_end && call.finish == RD_VALUE && call.result_class == RD_FLOAT && call.result_bytes == 4) {
+                static_cast<float *>(call.result)[to] = greatest ? -beside.best[1] : beside.best[0];
+            } else {
+                answer_other(many, all.answer[a], {{0, 0}, many.call.count, to, false}, beside.ends(), {0, 0, 0},
+                             result);
+                continue;
+            }
+            tell(all.answer[a], result, REDUCT_OK, 0);
+        }
+        return known;
     }
 
     /* The others. By all lanes. */

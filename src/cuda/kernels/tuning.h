@@ -27,7 +27,9 @@ enum {
     RD_CUDA_RESIDENT_COUNTS = 4,
     RD_CUDA_RESIDENT_BITS = 4,
     RD_CUDA_RESIDENT_PRODUCTS = 3,
-    RD_CUDA_RESIDENT_MANY = 2
+    RD_CUDA_RESIDENT_MANY = 2,
+    RD_CUDA_RESIDENT_CLOSE = 4,
+    RD_CUDA_RESIDENT_CLOSE_SEVERAL = 3
 };
 
 /* Tiles that one block takes in less time than several blocks need to meet. */
@@ -117,6 +119,10 @@ enum { RD_CUDA_STAGES = 4, RD_CUDA_STAGE_VECTORS = 4, RD_CUDA_RINGED_ROOM = 6, R
 
 /* The same binades where there are fewer digits, or each takes two: of halves, and where squares are summed. */
 enum { RD_CUDA_RINGED_ROOM_HALVES = 3, RD_CUDA_RINGED_ROOM_SQUARES = 2 };
+
+/* Rows whose sums are known but for a bound (many_close.cuh): the most tiles of one, as the bound grows with them; and the part of the L2
+ * cache that all must fill, to make up for a second launch. */
+enum { RD_CUDA_CLOSE_TILES_MOST = 64, RD_CUDA_CLOSE_L2_PART = 4 };
 
 /* What pieces of such a row cost that meet over the table, in tiles of a warp. */
 enum { RD_CUDA_RINGED_MEETING = 8 };
