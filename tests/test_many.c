@@ -1329,6 +1329,11 @@ static void rows_in_few_additions(void **state) {
             choose_sums(many);
         else
             choose_several(many, device);
+        if (rng_below(rng, 4) == 0) { /* of one array, beside one of both */
+            many->reductions = many->inputs = 2;
+            many->reduction[1] = (reduct_reduction){
+                .op = REDUCT_DOT, .element = type->type, .result = test_pick_result(rng, REDUCT_DOT, type->type)};
+        }
         for (uint64_t row = 0; row < many->results; row++)
             fill_close_row(rng, type, many->memory[0] + many->first[0] * 4, many->memory[1] + many->first[1] * 4,
                            row * pitch, length,
@@ -2121,7 +2126,7 @@ static void segments_of_much(void **state) {
     free(x);
 }
 
-int main(void) {
+int main(int argc, char **argv) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(arrays),
                                        cmocka_unit_test(segments),
                                        cmocka_unit_test(rows_and_columns),
@@ -2147,5 +2152,7 @@ int main(void) {
                                        cmocka_unit_test(results_between_two),
                                        cmocka_unit_test(segments_between_two),
                                        cmocka_unit_test(segments_of_much)};
+    if (argc > 1)
+        cmocka_set_test_filter(argv[1]);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -594,7 +594,7 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
         describe_pass(context, many, reduction, &kernel, many->inputs, false, pass);
     if (open)
         leave_open(pass, &kernel);
-    else if (take_close_rows(context, pass, many, &kernel, many->inputs, "many")) {
+    else if (take_close_rows(context, pass, many, &kernel, rd_operator(reduction->op)->inputs, "many")) {
         snprintf(name, sizeof name, "many_%s", kernel.name);
         return find_kernel(context, kernel.image, name, pass, error);
     } else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel, "many"))
