@@ -1276,13 +1276,25 @@ static void fill_close_row(struct rng *rng, const struct test_type *type, void *
                    : kind == 6 ? far + unit
                                : scale * unit);
     }
-    if (kind == 2) { /* 2^24 + 1, or that is what squares come to, and perhaps a little more or less */
+    if (kind ==
+        2) { /* 2^24 + 1, or that is what squares come to, and perhaps a little more or less, also as a difference */
         const double most = rng_below(rng, 2) ? 0x1p24 : 0x1p12,
                      little = rng_below(rng, 3) ? ldexp(rng_below(rng, 2) ? 1 : -1, -(int)rng_below(rng, 70)) : 0;
         const size_t at = rng_below(rng, count);
         values_put(type, x, first + at, scale * most);
         values_put(type, x, first + (at + 1) % count, scale);
         values_put(type, x, first + (at + 2) % count, scale * little);
+        if (rng_below(rng, 2))
+            values_put(type, x, first + (at + 3) % count, scale * little * -(1 - 0x1p-24));
+    }
+    if (kind == 8) { /* a variance of 25 digits, and perhaps a little more */
+        const double odd = 4097 + 2 * (double)rng_below(rng, 800);
+        const size_t at = rng_below(rng, count);
+        for (size_t i = 0; i < count; i++)
+            values_put(type, x, first + i, 0);
+        values_put(type, x, first + at, odd);
+        values_put(type, x, first + (at + 1) % count, -odd);
+        values_put(type, x, first + (at + 2) % count, rng_below(rng, 3) ? ldexp(1, -(int)rng_below(rng, 60)) : 0);
     }
     if (kind == 3 || kind == 4)
         values_put(type, x, first + rng_below(rng, count), kind == 4 ? 0.0 : ldexp(scale, -(int)rng_below(rng, 60)));
@@ -1304,7 +1316,7 @@ static void rows_in_few_additions(void **state) {
     for (uint64_t rounds = test_scaled(1500, test_fewest(150)); rounds-- > 0;) {
         const uint64_t length = LENGTHS[rng_below(rng, sizeof LENGTHS / sizeof *LENGTHS)],
                        pitch = length + (rng_below(rng, 3) ? 0 : 4 * rng_below(rng, 5)), most = (SPAN - 64) / pitch,
-                       rare = 1 + rng_below(rng, rng_below(rng, 3) ? 200 : 3), any = rng_below(rng, 8);
+                       rare = 1 + rng_below(rng, rng_below(rng, 3) ? 200 : 3), any = rng_below(rng, 9);
         const bool one_kind = rng_below(rng, 2);
         const int64_t apart = rng_below(rng, 4) ? 1 : 2;
         many->segmented = false;
