@@ -1268,8 +1268,8 @@ static void fill_close_row(struct rng *rng, const struct test_type *type, void *
         const double unit = rng_unit(rng) - 0.5;
         values_put(type, y, first + i, kind == 2 || kind == 4 ? 1 : rng_unit(rng) - 0.5);
         values_put(type, x, first + i,
-                   kind == 1   ? scale * floor(unit * ldexp(1, (int)digits))
-                   : kind == 2 ? 0
+                   kind == 1                ? scale * floor(unit * ldexp(1, (int)digits))
+                   : kind == 2 || kind == 8 ? 0
                    : kind == 3 ? scale * (double)(float)(i % 2 ? -values_get(type, x, first + i - 1) / scale : unit)
                    : kind == 4 ? -0.0
                    : kind == 5 ? ldexp(unit, (int)rng_below(rng, 240) - 120)
@@ -1290,8 +1290,6 @@ static void fill_close_row(struct rng *rng, const struct test_type *type, void *
     if (kind == 8) { /* a variance of 25 digits, and perhaps a little more */
         const double odd = 4097 + 2 * (double)rng_below(rng, 800);
         const size_t at = rng_below(rng, count);
-        for (size_t i = 0; i < count; i++)
-            values_put(type, x, first + i, 0);
         values_put(type, x, first + at, odd);
         values_put(type, x, first + (at + 1) % count, -odd);
         values_put(type, x, first + (at + 2) % count, rng_below(rng, 3) ? ldexp(1, -(int)rng_below(rng, 60)) : 0);
