@@ -51,7 +51,32 @@ static bool has_avx512(void) {
     return has_avx2() && __get_cpuid_count(7, 0, &eax, &ebx, &ecx, &edx) && (ebx & needed) == needed &&
            keeps(KEEPS_ZMM);
 }
+
+static bool asks_ahead(void) {
+    char vendor[12];
+    unsigned most, part[3]; /* of the name: ebx, edx, ecx */
+    if (!__get_cpuid(0, &most, &part[0], &part[2], &part[1]))
+        return true;
+    memcpy(vendor, part, sizeof vendor);
+    return memcmp(vendor, "AuthenticAMD", sizeof vendor) != 0;
+}
+#else
+static bool asks_ahead(void) {
+    return true;
+}
 #endif
+
+/* Asked once: under a hypervisor the question takes some 50 us. */
+bool rd_asks_ahead(void) {
+    enum { UNKNOWN, NO, YES };
+    static atomic_int known;
+    int answer = atomic_load_explicit(&known, memory_order_relaxed);
+    if (answer == UNKNOWN) { /* several threads may get here: they all find the same */
+        answer = asks_ahead() ? YES : NO;
+        atomic_store_explicit(&known, answer, memory_order_relaxed);
+    }
+    return answer == YES;
+}
 
 /* The best first. The portable kernels run everywhere. */
 static const struct {

@@ -11,6 +11,9 @@ const struct rd_kernels *rd_kernels_best(void);
  * run here. */
 const struct rd_kernels *rd_kernels_find(const char *name);
 
+/* Whether it pays to ask for lines of the cache before they are read (cpu/kernels/ahead.h). */
+bool rd_asks_ahead(void);
+
 /* Names of the kernels that run here, separated by ", ", for messages. */
 void rd_kernels_list(char *text, size_t size);
 

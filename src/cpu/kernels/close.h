@@ -67,9 +67,9 @@ static double close_slack(size_t adds, bool coarse, int unit) {
                   : (m * m / 2 + m * CLOSE_LANES) * CLOSE_LANES * power_of_two(unit - 53);
 }
 
-/* Adds a vector for each lane, of constant kinds. */
+/* Adds a vector for each lane, of constant kinds, and asks for what lies so many bytes ahead. */
 ALWAYS_INLINE void close_step(struct close_lanes lanes[2], enum rd_transform transform, bool coarse,
-                              reduct_type element, const char *x, const char *y, doubles one,
+                              reduct_type element, const char *x, const char *y, size_t ahead, doubles one,
                               words strayed[CLOSE_VECTORS]) {
     const bool moments = transform == RD_MOMENTS;
     const size_t bytes = IN_VECTOR * size_of(element);
@@ -77,6 +77,11 @@ ALWAYS_INLINE void close_step(struct close_lanes lanes[2], enum rd_transform tra
     for (int j = 0; j < CLOSE_VECTORS; j++) {
         const doubles a = load_doubles(x + (size_t)j * bytes, element),
                       b = transform == RD_TIMES ? load_doubles(y + (size_t)j * bytes, element) : a;
+        if (ahead && (size_t)j * bytes % 64 == 0) {
+            READ_AHEAD(x + (size_t)j * bytes, ahead);
+            if (transform == RD_TIMES)
+                READ_AHEAD(y + (size_t)j * bytes, ahead);
+        }
         close_add(&lanes[moments], j, a, b, coarse, &strayed[j]);
         if (moments)
             close_add(&lanes[0], j, a, one, coarse, &strayed[j]);
@@ -96,14 +101,19 @@ ALWAYS_INLINE bool close_in(enum rd_transform transform, bool coarse, reduct_typ
     close_flags_clear();
     for (int s = 0; s < sums; s++)
         lanes[s] = close_open(unit[s]);
-    for (size_t i = 0; i < whole; i++, of_x += bytes, of_y = pairs ? of_y + bytes : of_y)
-        close_step(lanes, transform, coarse, element, of_x, of_y, one, strayed);
+    /* Two loops, as questions take time even where nothing is asked; narrower elements do not come that fast. */
+    const size_t asking =
+        element == REDUCT_F64 ? count_ahead(n - left, CLOSE_LANES, sizeof(double), 0) / CLOSE_LANES : 0;
+    for (size_t i = 0; i < asking; i++, of_x += bytes, of_y = pairs ? of_y + bytes : of_y)
+        close_step(lanes, transform, coarse, element, of_x, of_y, AHEAD, one, strayed);
+    for (size_t i = asking; i < whole; i++, of_x += bytes, of_y = pairs ? of_y + bytes : of_y)
+        close_step(lanes, transform, coarse, element, of_x, of_y, 0, one, strayed);
     if (left) {
         _Alignas(64) char last[2][CLOSE_LANES * sizeof(double)] = {{0}, {0}};
         memcpy(last[0], of_x, left * size_of(element));
         if (pairs)
             memcpy(last[1], of_y, left * size_of(element));
-        close_step(lanes, transform, coarse, element, last[0], last[1], one, strayed);
+        close_step(lanes, transform, coarse, element, last[0], last[1], 0, one, strayed);
     }
     for (int s = 0; s < sums; s++) {
         for (int j = 0; j < CLOSE_VECTORS; j++)

@@ -288,10 +288,13 @@ ALWAYS_INLINE void trial_tail(const struct trial_columns *part, size_t columns, 
     }
 }
 
-/* From a group to what is wanted later: further on in the same rows or, near their end, in those that follow. */
+/* From a group to what is wanted later: further on in the same rows or, near their end, in those that follow; 0 where it does not pay to ask
+ * for it (cpu/kernels/ahead.h). */
 ALWAYS_INLINE ptrdiff_t trial_ahead(const struct trial_columns *part, size_t group, size_t groups,
                                     ptrdiff_t group_bytes) {
     const size_t further = (size_t)(TRIAL_AHEAD / group_bytes);
+    if (!rd_asks_ahead())
+        return 0;
     if (group + further < groups)
         return TRIAL_AHEAD;
     return groups < further || part->last ? 0 : part->step * TRIAL_ROWS - (ptrdiff_t)(groups - further) * group_bytes;
