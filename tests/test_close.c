@@ -180,11 +180,17 @@ static void kernels_say_how_far(void **state) {
  * Answers
  * ------------------------------------------------------------------------------------------------------------------ */
 
-static const reduct_operator operators[] = {REDUCT_DOT, REDUCT_SUMSQ, REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR, REDUCT_STD};
+struct operators {
+    size_t count;
+    reduct_operator op[6];
+};
+static const struct operators of_products = {
+    6, {REDUCT_DOT, REDUCT_SUMSQ, REDUCT_NORM2, REDUCT_RMS, REDUCT_VAR, REDUCT_STD}};
+static const struct operators of_elements = {3, {REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1}};
 
 /* All results of one pair of arrays, on every device. */
-static void check_results(const char *const *devices, size_t device_count, const struct test_type *type, const void *x,
-                          const void *y, size_t count, const char *name) {
+static void check_results(const char *const *devices, size_t device_count, const struct operators *operators,
+                          const struct test_type *type, const void *x, const void *y, size_t count, const char *name) {
     static const reduct_type results[] = {REDUCT_F64, REDUCT_F32, REDUCT_F16, REDUCT_BF16};
     static const reduct_nan policies[] = {REDUCT_NAN_PROPAGATE, REDUCT_NAN_IGNORE, REDUCT_NAN_ERROR};
     struct oracle pairs, alone;
@@ -192,12 +198,12 @@ static void check_results(const char *const *devices, size_t device_count, const
     oracle_init(&alone);
     oracle_read(&pairs, type->type, x, y, count);
     oracle_read(&alone, type->type, x, NULL, count);
-    for (size_t o = 0; o < sizeof operators / sizeof *operators; o++)
+    for (size_t o = 0; o < operators->count; o++)
         for (size_t r = 0; r < sizeof results / sizeof *results; r++) {
-            const bool two = oracle_inputs(operators[o]) == 2;
-            reduct_reduction reduction = test_reduction(operators[o], type->type, results[r]);
+            const bool two = oracle_inputs(operators->op[o]) == 2;
+            reduct_reduction reduction = test_reduction(operators->op[o], type->type, results[r]);
             reduction.nan = policies[(o + r) % 3];
-            reduction.flags = operators[o] == REDUCT_VAR && r % 2 ? REDUCT_POPULATION : 0;
+            reduction.flags = operators->op[o] == REDUCT_VAR && r % 2 ? REDUCT_POPULATION : 0;
             const struct oracle_result expected = oracle_expect(two ? &pairs : &alone, &reduction);
             for (size_t d = 0; d < device_count; d++) {
                 const unsigned threads = 1 + (unsigned)((d + r) % 3);
@@ -223,11 +229,31 @@ static void answers_are_rounded_once(void **state) {
             void *x = test_alloc(count * type->size), *y = test_alloc(count * type->size);
             fill(&rng, type, kind, x, count);
             fill(&rng, type, (int)rng_below(&rng, 3) ? kind : 0, y, count);
-            check_results(devices, found, type, x, y, count, kinds[kind].name);
+            check_results(devices, found, &of_products, type, x, y, count, kinds[kind].name);
             free(x);
             free(y);
         }
     }
+}
+
+/* Sums of f32 are formed in half vectors on some processors. */
+static void halves_of_vectors_give_the_same(void **state) {
+    (void)state;
+    static const size_t counts[] = {100, RD_BRIEF + 1, RD_BRIEF_NARROW, 5 * RD_SPAN + 31, MOST};
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t found = test_devices(devices);
+    const struct test_type *type = test_type(REDUCT_F32);
+    struct rng rng = rng_of(test_seed() + 2);
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t c = 0; c < 2 * sizeof counts / sizeof *counts; c++) {
+            const bool halves = c % 2;
+            const size_t count = counts[c / 2];
+            float *x = test_alloc(count * sizeof *x);
+            rd_assume_halves(halves);
+            fill(&rng, type, kind, x, count);
+            check_results(devices, found, &of_elements, type, x, NULL, count, kinds[kind].name);
+            free(x);
+        }
 }
 
 /* Sums that are a tie of the result, or next to one by less than any bound can tell. */
@@ -248,7 +274,7 @@ static void ties_are_told(void **state) {
             x[7] = ldexp(1, 30), y[7] = ldexp(1, -30);
             x[11] = ldexp(1, -digits), y[11] = 1;
             x[13] = nudges[n], y[13] = 1;
-            check_results(devices, found, type, x, y, COUNT, "a tie");
+            check_results(devices, found, &of_products, type, x, y, COUNT, "a tie");
         }
     free(x);
     free(y);
@@ -289,7 +315,8 @@ static void ties_of_variances_are_told(void **state) {
 
 int main(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_say_how_far),
-                                       cmocka_unit_test(answers_are_rounded_once), cmocka_unit_test(ties_are_told),
-                                       cmocka_unit_test(ties_of_variances_are_told)};
+                                       cmocka_unit_test(answers_are_rounded_once),
+                                       cmocka_unit_test(halves_of_vectors_give_the_same),
+                                       cmocka_unit_test(ties_are_told), cmocka_unit_test(ties_of_variances_are_told)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

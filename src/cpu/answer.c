@@ -133,14 +133,14 @@ bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, const void
     const struct rd_operator *op = rd_operator(reduction->op);
     if (count && rd_family(reduction) == RD_EXTREME)
         return rd_cpu_answer_extreme(prepared, x, count, result);
-    const bool few = count <= RD_BRIEF;
+    const uint64_t brief = rd_type(reduction->element)->bytes < 8 ? RD_BRIEF_NARROW : RD_BRIEF;
     if (!count || reduction->mode != REDUCT_EXACT || op->combine != RD_ADD ||
         rd_type(reduction->element)->kind != RD_FLOAT)
         return false;
     switch (op->transform) {
     case RD_IDENTITY:
     case RD_ABSOLUTE:
-        return few && answer_sum(kernels, reduction, op, x, count, result);
+        return count <= brief && answer_sum(kernels, reduction, op, x, count, result);
     case RD_TIMES:
     case RD_SQUARE:
     case RD_MOMENTS:
@@ -149,7 +149,8 @@ bool rd_cpu_answer(const struct rd_prepared *prepared, const void *x, const void
         if (count > kernels->most_products && kernels->close[reduction->element] &&
             rd_cpu_answer_closely(prepared, x, y, count, result))
             return true;
-        return few && answer_products(kernels, reduction, op->transform == RD_MOMENTS, x, y ? y : x, count, result);
+        return count <= RD_BRIEF &&
+               answer_products(kernels, reduction, op->transform == RD_MOMENTS, x, y ? y : x, count, result);
     case RD_WEIGHTED:
     case RD_PRESENT:
     case RD_NONZERO:

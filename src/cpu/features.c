@@ -52,30 +52,53 @@ static bool has_avx512(void) {
            keeps(KEEPS_ZMM);
 }
 
-static bool asks_ahead(void) {
+static bool is_of_amd(void) {
     char vendor[12];
     unsigned most, part[3]; /* of the name: ebx, edx, ecx */
     if (!__get_cpuid(0, &most, &part[0], &part[2], &part[1]))
-        return true;
+        return false;
     memcpy(vendor, part, sizeof vendor);
-    return memcmp(vendor, "AuthenticAMD", sizeof vendor) != 0;
+    return memcmp(vendor, "AuthenticAMD", sizeof vendor) == 0;
+}
+
+/* Family 0x19, with AVX-512: "Software Optimization Guide for the AMD Zen4 Microarchitecture", 2023, section 2.11. */
+static bool is_zen_4(void) {
+    enum { ZEN_3_AND_4 = 0x19 };
+    unsigned eax, ebx, ecx, edx;
+    return is_of_amd() && __get_cpuid(1, &eax, &ebx, &ecx, &edx) &&
+           (eax >> 8 & 0xf) + (eax >> 20 & 0xff) == ZEN_3_AND_4;
 }
 #else
-static bool asks_ahead(void) {
-    return true;
+static bool is_of_amd(void) {
+    return false;
+}
+static bool is_zen_4(void) {
+    return false;
 }
 #endif
 
-/* Asked once: under a hypervisor the question takes some 50 us. */
+/* What was found out once: under a hypervisor such questions take some 50 us. */
+enum { UNKNOWN, NO, YES };
+static atomic_int asks_ahead, does_halves;
+
+/* Several threads may get here: they all find the same. */
+static bool remember(atomic_int *known, bool answer) {
+    atomic_store_explicit(known, answer ? YES : NO, memory_order_relaxed);
+    return answer;
+}
+
 bool rd_asks_ahead(void) {
-    enum { UNKNOWN, NO, YES };
-    static atomic_int known;
-    int answer = atomic_load_explicit(&known, memory_order_relaxed);
-    if (answer == UNKNOWN) { /* several threads may get here: they all find the same */
-        answer = asks_ahead() ? YES : NO;
-        atomic_store_explicit(&known, answer, memory_order_relaxed);
-    }
-    return answer == YES;
+    const int known = atomic_load_explicit(&asks_ahead, memory_order_relaxed);
+    return known != UNKNOWN ? known == YES : remember(&asks_ahead, !is_of_amd());
+}
+
+bool rd_does_halves(void) {
+    const int known = atomic_load_explicit(&does_halves, memory_order_relaxed);
+    return known != UNKNOWN ? known == YES : remember(&does_halves, is_zen_4());
+}
+
+void rd_assume_halves(bool does) {
+    remember(&does_halves, does);
 }
 
 /* The best first. The portable kernels run everywhere. */

@@ -132,8 +132,8 @@ struct rd_kernels {
                              size_t count);
     void (*finish)(struct rd_scratch *scratch);
 
-    /* The exact sum of 1 to RD_BRIEF elements, or of their absolute values, as high + low, without scratch memory. False
-     * where that does not hold it, or something is not finite. Run within rd_environment_enter(). */
+    /* The exact sum of 1 to RD_BRIEF elements, of narrower ones than f64 to RD_BRIEF_NARROW, or of their absolute values, as high + low,
+     * without scratch memory. False where that does not hold it, or something is not finite. Run within rd_environment_enter(). */
     bool (*brief[RD_TYPE_END])(const void *x, size_t count, bool absolute, double *high, double *low);
 
     /* The same of the products of 1 to `most_products` elements, RD_FEW at least, or the squares where `y` is `x`, as the sum of four
@@ -254,7 +254,14 @@ struct rd_kernels {
     size_t (*find)(const void *x, size_t count, uint64_t bits, reduct_type element);
 };
 
-enum { RD_FAST_BLOCK = 4096, RD_BRIEF = 4096, RD_FEW = 512, RD_PAIRS = 8, RD_CLOSE = 1 << 15 };
+enum {
+    RD_FAST_BLOCK = 4096,
+    RD_BRIEF = 4096,
+    RD_BRIEF_NARROW = 1 << 14,
+    RD_FEW = 512,
+    RD_PAIRS = 8,
+    RD_CLOSE = 1 << 15
+};
 
 extern const struct rd_kernels rd_kernels_portable;
 #ifdef RD_X86

@@ -62,10 +62,69 @@ static inline __attribute__((always_inline)) __m512d multiply_quietly(__m512d a,
     return product;
 }
 
+/* x - x is invalid for an infinity, which may have come in without a flag, and NaN for a NaN; else all is exact where no flag was raised. */
+static inline __attribute__((always_inline)) bool were_exact(__m512d differences) {
+    BARRIER(differences);
+    return flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT) &&
+           !_mm512_cmp_pd_mask(differences, differences, _CMP_UNORD_Q);
+}
+
+/* Adds f32, a multiple of RD_LANES, to as many sums in half vectors. */
+#define HAS_HALVES
+enum { HALVES = 2 * VECTORS };
+static inline __attribute__((always_inline)) void add_to_halves(__m256d S[HALVES], const float *x, size_t n,
+                                                                bool absolute) {
+    const __m256d sign = _mm256_set1_pd(-0.0);
+    __m256d times = _mm256_set1_pd(1); /* as one() */
+    BARRIER(times);
+    for (size_t i = 0; i < n; i += RD_LANES)
+#pragma GCC unroll 8
+        for (size_t j = 0; j < HALVES; j++) {
+            const __m256d term = _mm256_cvtps_pd(_mm_loadu_ps(x + i + 4 * j));
+            S[j] = _mm256_fmadd_pd(absolute ? _mm256_andnot_pd(sign, term) : term, times, S[j]);
+        }
+}
+
+/* What such sums come to, in the lower half. */
+static inline __attribute__((always_inline)) doubles sum_in_halves(const float *x, size_t n, bool absolute) {
+    __m256d S[HALVES];
+    for (int j = 0; j < HALVES; j++) {
+        S[j] = _mm256_setzero_pd();
+        BARRIER(S[j]);
+    }
+    add_to_halves(S, x, n, absolute);
+    for (int j = HALVES / 2; j > 0; j /= 2)
+        for (int k = 0; k < j; k++)
+            S[k] = _mm256_add_pd(S[k], S[k + j]);
+    return (doubles)_mm512_zextpd256_pd512(S[0]);
+}
+
+/* A block of f32 in one slice. */
+static inline __attribute__((always_inline)) bool add_floats_in_halves(struct rd_window *w, const float *x, size_t n,
+                                                                       bool absolute) {
+    __m256d S[HALVES], nan = _mm256_setzero_pd();
+    for (int j = 0; j < HALVES; j++) {
+        S[j] = _mm256_load_pd(&w->lane[0][4 * j]);
+        BARRIER(S[j]);
+    }
+    add_to_halves(S, x, n, absolute);
+    for (int j = 0; j < HALVES; j++) {
+        nan = _mm256_or_pd(nan, _mm256_sub_pd(S[j], S[j]));
+        BARRIER(S[j]);
+    }
+    if (!were_exact(_mm512_zextpd256_pd512(nan)))
+        return false;
+    for (int j = 0; j < HALVES; j++)
+        _mm256_store_pd(&w->lane[0][4 * j], S[j]);
+    return true;
+}
+
 /* One block in `slices` slices, a constant: S takes the high part of a term, T the high part of the rest, and so on. */
 static inline __attribute__((always_inline)) bool add_block(struct rd_window *w, const void *x, size_t n, int slices,
                                                             reduct_type element, bool absolute) {
     __m512d S[RD_SLICES][VECTORS];
+    if (element == REDUCT_F32 && slices == 1 && rd_does_halves())
+        return add_floats_in_halves(w, x, n, absolute);
     for (int k = 0; k < slices; k++)
         for (int j = 0; j < VECTORS; j++) {
             S[k][j] = _mm512_load_pd(&w->lane[k][8 * j]);
@@ -87,16 +146,13 @@ static inline __attribute__((always_inline)) bool add_block(struct rd_window *w,
             S[slices - 1][j] = _mm512_add_pd(S[slices - 1][j], rest);
         }
     }
-    /* x - x is invalid for an infinity, which may have come in without a flag, and NaN for a NaN. */
     __m512d nan = _mm512_setzero_pd();
     for (int j = 0; j < VECTORS; j++)
         nan = _mm512_or_pd(nan, _mm512_sub_pd(S[0][j], S[0][j]));
-    BARRIER(nan);
     for (int k = 0; k < slices; k++)
         for (int j = 0; j < VECTORS; j++)
             BARRIER(S[k][j]);
-    if (!flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT) ||
-        _mm512_cmp_pd_mask(nan, nan, _CMP_UNORD_Q))
+    if (!were_exact(nan))
         return false;
     for (int k = 0; k < slices; k++)
         for (int j = 0; j < VECTORS; j++)
@@ -141,13 +197,11 @@ static inline __attribute__((always_inline)) bool add_product_block(struct rd_wi
     for (int t = 0; t < used; t++)
         for (int j = 0; j < VECTORS; j++)
             nan = _mm512_or_pd(nan, _mm512_sub_pd(S[t][0][j], S[t][0][j]));
-    BARRIER(nan);
     for (int t = 0; t < used; t++)
         for (int k = 0; k < 2; k++)
             for (int j = 0; j < VECTORS; j++)
                 BARRIER(S[t][k][j]);
-    if (!flags_clear(RD_INVALID | RD_OVERFLOW | RD_UNDERFLOW | RD_INEXACT) ||
-        _mm512_cmp_pd_mask(nan, nan, _CMP_UNORD_Q))
+    if (!were_exact(nan))
         return false;
     for (int t = 0; t < used; t++)
         for (int k = 0; k < 2; k++)

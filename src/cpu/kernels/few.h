@@ -94,6 +94,12 @@ ALWAYS_INLINE bool sum_in_one(const void *x, size_t n, reduct_type element, bool
     size_t i = 0;
     for (size_t j = 0; j < VECTORS_OF_PAIRS; j++)
         BARRIER(lanes[j]);
+#ifdef HAS_HALVES
+    if (element == REDUCT_F32 && rd_does_halves()) {
+        i = n / RD_LANES * RD_LANES;
+        lanes[0] = sum_in_halves(x, i, absolute);
+    }
+#endif
     for (; n - i >= VECTORS_OF_PAIRS * IN_VECTOR; i += VECTORS_OF_PAIRS * IN_VECTOR)
 #pragma GCC unroll 4
         for (size_t j = 0; j < VECTORS_OF_PAIRS; j++)
@@ -113,9 +119,9 @@ ALWAYS_INLINE bool sum_in_one(const void *x, size_t n, reduct_type element, bool
 }
 #define BRIEF_OF_MANY(element, absolute)                                                                               \
     ((element != REDUCT_F64 && sum_in_one(x, n, element, absolute, high, low)) ||                                      \
-     brief(x, n, element, absolute, high, low))
+     (n <= RD_BRIEF && brief(x, n, element, absolute, high, low)))
 #else
-#define BRIEF_OF_MANY(element, absolute) sum_in_pairs(x, n, element, absolute, high, low)
+#define BRIEF_OF_MANY(element, absolute) (n <= RD_BRIEF && sum_in_pairs(x, n, element, absolute, high, low))
 #endif
 #define BRIEF_OF(element, absolute)                                                                                    \
     (n > FEW ? BRIEF_OF_MANY(element, absolute) : sum_in_pairs(x, n, element, absolute, high, low))

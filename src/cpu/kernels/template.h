@@ -23,6 +23,10 @@
  *   brief_products(x, y, n, element, square, part)
  *       optional, with HAS_BRIEF_PRODUCTS: the same of products, RD_BRIEF at most
  *
+ *   sum_in_halves(x, n, absolute)
+ *       optional, with HAS_HALVES: always inline; the sum of n f32, a multiple of RD_LANES, or of their absolute values, in the lanes of a vector, for
+ *       processors that do halves (cpu/features.h)
+ *
  *   HAS_CLOSE, HAS_TRIALS
  *       optional: what cpu/kernels/close.h, trial.h say
  *
