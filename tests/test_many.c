@@ -1355,6 +1355,54 @@ static void rows_in_few_additions(void **state) {
     stop(many);
 }
 
+/* Rows whose sums, or variances, are next to a tie of f32 by less than f64 can tell: 2^24, 1, and what is left of two numbers that differ in
+ * their last digit; s and -s, whose squares come to 26 digits, of which the last is 0, and the square of a small number. */
+static void rows_beside_ties(void **state) {
+    (void)state;
+    static const reduct_operator OPERATORS[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_DOT, REDUCT_VAR, REDUCT_STD};
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = test_devices(devices);
+    const struct test_type *type = test_type(REDUCT_F32);
+    struct many *many = start(19);
+    struct rng *rng = &many->rng;
+    for (uint64_t rounds = test_scaled(300, test_fewest(60)); rounds-- > 0;) {
+        const uint64_t length = (uint64_t)16 << rng_below(rng, 8), rows = SPAN / length;
+        many->segmented = false;
+        many->twice = true;
+        many->mask = REDUCT_MASK_NONE;
+        many->rank = 2;
+        many->axes = 2;
+        many->results = many->result_span = rows;
+        many->result_first = many->first[0] = many->first[1] = 0;
+        many->span = SPAN;
+        memcpy(many->length, (uint64_t[]){rows, length}, 2 * sizeof *many->length);
+        memcpy(many->result_stride, (int64_t[]){1, 0}, 2 * sizeof *many->result_stride);
+        for (int i = 0; i < 2; i++)
+            memcpy(many->stride[i], (int64_t[]){(int64_t)length, 1}, 2 * sizeof **many->stride);
+        fill(many, &type, 1);
+        const reduct_operator op = OPERATORS[rng_below(rng, sizeof OPERATORS / sizeof *OPERATORS)];
+        const bool squares = op == REDUCT_VAR || op == REDUCT_STD;
+        many->reductions = 1;
+        many->inputs = op == REDUCT_DOT ? 2 : 1;
+        many->reduction[0] = (reduct_reduction){
+            .op = op, .element = REDUCT_F32, .result = REDUCT_F32, .flags = squares ? REDUCT_POPULATION : 0};
+        for (uint64_t row = 0; row < rows; row++) {
+            const double little = ldexp(rng_below(rng, 4) ? 1 : -1, -(int)rng_below(rng, 40)),
+                         odd = 4097 + 2 * (double)rng_below(rng, 800);
+            const double number[] = {squares ? odd : 0x1p24, squares ? -odd : 1, little,
+                                     squares ? 0 : little * -(1 - 0x1p-24)};
+            /* Not the first, which variances are taken about. */
+            const uint64_t at = 1 + rng_below(rng, length - 4);
+            for (uint64_t i = 0; i < length; i++) {
+                values_put(type, many->memory[0], row * length + i, i >= at && i < at + 4 ? number[i - at] : 0);
+                values_put(type, many->memory[1], row * length + i, 1);
+            }
+        }
+        check_case(many, devices[rng_below(rng, device_count)], false);
+    }
+    stop(many);
+}
+
 static void columns_of_few(void **state) {
     (void)state;
     check_matrices(true, test_scaled(1000, test_fewest(100)));
@@ -1457,11 +1505,10 @@ static void large(void **state) {
                                    (int64_t)(r % shape->inner) * shape->inner_stride;
                 for (uint64_t k = 0; k < shape->n; k++)
                     line[k] = first[at + (int64_t)k * shape->stride];
-                if (reductions[o].mode ==
-                    REDUCT_FAST) /* which depends on how elements are cut, though not on threads */
-                    continue;
-                const struct test_outcome alone = test_run(
-                    &reductions[o], "cpu", 1, line, oracle_inputs(reductions[o].op) == 2 ? line : NULL, shape->n);
+                reduct_reduction exact = reductions[o]; /* as all are that are not of whole arrays */
+                exact.mode = REDUCT_EXACT;
+                const struct test_outcome alone =
+                    test_run(&exact, "cpu", 1, line, oracle_inputs(exact.op) == 2 ? line : NULL, shape->n);
                 if (memcmp(alone.bytes, (unsigned char *)places[o] + r * size, size))
                     test_fail("shape %zu, %s, result %zu with %u threads is not that of its elements alone", i,
                               reduct_operator_name(reductions[o].op), r, threads);
@@ -2158,6 +2205,7 @@ int main(int argc, char **argv) {
                                        cmocka_unit_test(segments_that_are_rows),
                                        cmocka_unit_test(rows_of_extremes),
                                        cmocka_unit_test(rows_in_few_additions),
+                                       cmocka_unit_test(rows_beside_ties),
                                        cmocka_unit_test(digits_of_neighbours),
                                        cmocka_unit_test(results_between_two),
                                        cmocka_unit_test(segments_between_two),

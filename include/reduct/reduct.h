@@ -171,9 +171,9 @@ typedef enum reduct_mode {
      * 2^-53 for f64 and 2^-24 for f32, whatever the length, unless a partial sum overflows. Elements of f16 and bf16
      * are widened to f32 first; the result is rounded to its type once more. On CUDA devices: tiles of
      * 4 to 16 elements pairwise in the element type, tiles with compensation in f64, threads and blocks in f64 in a
-     * fixed order; the bound is the same. So whole arrays are summed there, by plans of one reduction without a mask and by
-     * accumulators; plans of rows, columns, other axes or segments, with a mask, or of several reductions form exact sums on
-     * these devices, and plans over groups everywhere. Integers are exact all the same. */
+     * fixed order; the bound is the same. So whole arrays are summed, by plans of one reduction without a mask and by
+     * accumulators; plans of rows, columns, other axes, segments or groups, with a mask, or of several reductions form exact
+     * sums. Integers are exact all the same. */
     REDUCT_FAST = 1
 } reduct_mode;
 

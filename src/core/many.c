@@ -72,8 +72,7 @@ static bool is_ordered(const reduct_reduction *reduction) {
 }
 
 static bool has_one_tree(const reduct_reduction *reduction) {
-    enum rd_family family = rd_family(reduction);
-    return family == RD_FAST_SUM || family == RD_FLOAT_PRODUCT;
+    return rd_family(reduction) == RD_FLOAT_PRODUCT;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -91,8 +90,8 @@ static reduct_status resolve_all(const reduct_plan_options *options, struct rd_m
             return rd_fail(error, REDUCT_ERROR_ARGUMENT,
                            "reductions: number %zu reads %s elements, the first one %s; they read the same data", i,
                            rd_type(reduction->element)->name, rd_type(many->reduction[0].element)->name);
-        if (options->kind == REDUCT_GROUPS)
-            reduction->mode = REDUCT_EXACT; /* fast sums would depend on how the elements of a group meet */
+        reduction->mode =
+            REDUCT_EXACT; /* fast sums are of whole arrays, whose blocks they have; and of few elements no faster */
         unsigned inputs = rd_operator(reduction->op)->inputs;
         many->inputs = inputs > many->inputs ? inputs : many->inputs;
     }

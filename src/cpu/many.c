@@ -6,8 +6,8 @@
  * line of the cache that was fetched for one serves its neighbours. Results that are too long for one thread to be left with, and
  * cannot be cut, are reduced one after another by all threads.
  *
- * Neither the cut nor the gathering changes a bit in mode exact. Sums in mode fast and products of floats are not cut, so that
- * these depend on the data alone as well. */
+ * Neither the cut nor the gathering changes a bit. Products of floats are not cut, so that these depend on the data alone as well; mode
+ * fast is done as mode exact. */
 #include "cpu/many.h"
 
 #include "core/environment.h"
@@ -24,7 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Elements gathered at a time of one result, and of each of several: a multiple of the blocks of products and of fast sums. */
+/* Elements gathered at a time of one result, and of each of several: a multiple of the blocks of products. */
 enum { GATHERED = RD_MASK_BLOCK, GATHERED_EACH = 1 << 12 };
 
 /* What a line of the cache holds; how many elements of a column are copied before its neighbour's turn, so that their lines stay
