@@ -53,7 +53,7 @@ static void clear_progress(void) {
 
 /* Case number `number` of a matrix. The last digits count devices, so that what is compared is measured close together;
  * the first count types and data, because changing those means making new arrays. */
-static const matrix_list order[] = {LIST_DEVICE, LIST_THREADS, LIST_SIZE, LIST_OP, LIST_DATA, LIST_TYPE};
+static const matrix_list order[] = {LIST_DEVICE, LIST_THREADS, LIST_SHAPE, LIST_SIZE, LIST_OP, LIST_DATA, LIST_TYPE};
 enum { DIGITS = sizeof order / sizeof *order };
 
 static bench_case pick(const bench_matrix *what, size_t number) {
@@ -64,6 +64,7 @@ static bench_case pick(const bench_matrix *what, size_t number) {
         .type = what->types[at[LIST_TYPE]],
         .data = what->data[at[LIST_DATA]],
         .bytes = matrix_bytes(what, at[LIST_SIZE], what->types[at[LIST_TYPE]]),
+        .shape = what->shapes[at[LIST_SHAPE]],
         .device = what->devices[at[LIST_DEVICE]],
         .threads = what->threads[at[LIST_THREADS]],
     };

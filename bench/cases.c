@@ -78,11 +78,31 @@ static void prepare(bench_array *array, const bench_case *which, uint64_t seed, 
 
 /* ---- the library ---- */
 
+static uint64_t element_count(const bench_case *which) {
+    return which->bytes / reduct_type_size(which->type);
+}
+
+static bool is_matrix(const bench_case *which) {
+    return which->shape.kind != BENCH_WHOLE;
+}
+
+static uint64_t result_count(const bench_case *which) {
+    return !is_matrix(which)                    ? 1
+           : which->shape.kind == BENCH_COLUMNS ? which->shape.columns
+                                                : element_count(which) / which->shape.columns;
+}
+
+/* The same case of as many elements as whole rows have. Returns 1 where there is no such row. */
+static int cut_to_rows(bench_case *which) {
+    const uint64_t row = is_matrix(which) ? which->shape.columns * reduct_type_size(which->type) : 1;
+    which->bytes -= which->bytes % row;
+    return which->bytes == 0;
+}
+
 typedef struct library_job {
     reduct_plan *plan;
     const void *inputs[2];
-    void *workspace;
-    judge_value result;
+    void *workspace, *results;
 } library_job;
 
 static void stop(const char *what, reduct_status status, const reduct_error *error) {
@@ -91,12 +111,22 @@ static void stop(const char *what, reduct_status status, const reduct_error *err
     exit(1);
 }
 
+static reduct_shape shape_of(const bench_case *which) {
+    const uint64_t n = element_count(which), columns = which->shape.columns;
+    if (which->shape.kind == BENCH_ROWS)
+        return (reduct_shape){n / columns, columns, 1, (int64_t)columns, 1, 0};
+    if (which->shape.kind == BENCH_COLUMNS)
+        return (reduct_shape){1, n / columns, columns, 0, (int64_t)columns, 1};
+    return (reduct_shape){.outer = 1, .n = n, .inner = 1, .stride = 1};
+}
+
 static reduct_status make_plan(const bench_case *which, reduct_mode mode, reduct_plan **plan, reduct_error *error) {
     reduct_reduction reduction = {.op = which->op, .element = which->type, .result = which->result, .mode = mode};
     reduct_plan_options options = {
         .reductions = &reduction,
         .reduction_count = 1,
-        .shape = {.outer = 1, .n = which->bytes / reduct_type_size(which->type), .inner = 1, .stride = 1},
+        .kind = is_matrix(which) ? REDUCT_SHAPE : 0,
+        .shape = shape_of(which),
         .device = which->device,
         .threads = which->threads,
     };
@@ -113,64 +143,93 @@ static int open_job(library_job *job, const bench_lab *lab, const bench_case *wh
     if (status != REDUCT_OK)
         stop("cannot plan", status, &error);
     job->workspace = program_allocate(reduct_plan_workspace_size(job->plan));
+    job->results = program_allocate(result_count(which) * reduct_type_size(reduct_plan_result_type(job->plan, 0)));
     return 0;
 }
 
 static void close_job(library_job *job) {
     reduct_plan_destroy(job->plan);
     free(job->workspace);
+    free(job->results);
 }
 
 static void run_library(void *context) {
     library_job *job = context;
     reduct_error error = {0};
-    void *result = &job->result;
-    reduct_status status = reduct_plan_execute(job->plan, job->inputs, &result, job->workspace, &error);
+    reduct_status status = reduct_plan_execute(job->plan, job->inputs, &job->results, job->workspace, &error);
     if (status != REDUCT_OK)
         stop("cannot execute", status, &error);
 }
 
 /* ---- checks ---- */
 
-/* The exact result of the portable kernels on one thread. */
-static judge_exact run_once(const bench_lab *lab, const bench_case *which, reduct_operator op, const void *x) {
+/* The exact results of the portable kernels on one thread. `count` is 0 where there are none. */
+typedef struct expectation {
+    reduct_type type;
+    uint64_t count;
+    unsigned char *values;
+} expectation;
+
+static expectation run_portable(const bench_lab *lab, const bench_case *which, reduct_operator op, const void *x) {
     bench_case portable = *which;
     library_job job;
     portable.op = op;
     portable.device = "cpu:portable";
     portable.threads = 1;
     if (open_job(&job, lab, &portable, REDUCT_EXACT) != 0)
-        return (judge_exact){.type = REDUCT_F64, .value.f64 = NAN};
+        return (expectation){.type = REDUCT_F64};
     job.inputs[0] = x;
     run_library(&job);
-    judge_exact exact = {.type = reduct_plan_result_type(job.plan, 0), .value = job.result};
+    expectation expected = {reduct_plan_result_type(job.plan, 0), result_count(which), job.results};
+    job.results = NULL;
     close_job(&job);
+    return expected;
+}
+
+static judge_exact expected_at(const expectation *expected, uint64_t at) {
+    judge_exact exact = {.type = expected->type, .rest = NAN};
+    const size_t size = reduct_type_size(expected->type);
+    if (at < expected->count)
+        memcpy(&exact.value, expected->values + at * size, size);
+    else
+        exact.value.f64 = NAN;
     return exact;
 }
 
 /* Of floats; as f64, which holds what may leave the range of their type. */
-static double run_real(const bench_lab *lab, const bench_case *which, reduct_operator op, const void *x) {
+static double *run_real(const bench_lab *lab, const bench_case *which, reduct_operator op, const void *x) {
     bench_case as_f64 = *which;
     as_f64.result = REDUCT_F64;
-    return run_once(lab, &as_f64, op, x).value.f64;
+    return (double *)(void *)run_portable(lab, &as_f64, op, x).values;
 }
 
-/* What rounding errors of the operator are relative to: the sum of absolute terms, or a bound of it. */
-static double scale(const bench_lab *lab, const bench_case *which, double exact) {
-    double count = (double)(which->bytes / reduct_type_size(which->type));
-    switch (which->op) {
-    case REDUCT_SUM:
-        return run_real(lab, which, REDUCT_NORM1, lab->x.values);
-    case REDUCT_MEAN: /* of integers the sum is exact */
-        return reduct_type_is_float(which->type) ? run_real(lab, which, REDUCT_NORM1, lab->x.values) / count
-                                                 : fabs(exact);
-    case REDUCT_DOT: /* by Cauchy and Schwarz */
-        return run_real(lab, which, REDUCT_NORM2, lab->x.values) * run_real(lab, which, REDUCT_NORM2, lab->y.values);
-    case REDUCT_VAR: /* of the difference of two sums that are at most this large */
-        return 3 * pow(run_real(lab, which, REDUCT_NORM2, lab->x.values), 2) / (count - 1);
-    default:
-        return fabs(exact);
+/* What rounding errors of the operator are relative to, of each result: the sum of absolute terms, or a bound of it. */
+static double *scales_of(const bench_lab *lab, const bench_case *which, const expectation *expected) {
+    const double length = (double)(element_count(which) / expected->count);
+    const bool sums = which->op == REDUCT_SUM || (which->op == REDUCT_MEAN && reduct_type_is_float(which->type)),
+               products = which->op == REDUCT_DOT || which->op == REDUCT_VAR;
+    double *scales, *others = NULL;
+    if (sums) {
+        scales = run_real(lab, which, REDUCT_NORM1, lab->x.values);
+    } else if (products) {
+        scales = run_real(lab, which, REDUCT_NORM2, lab->x.values);
+        others = which->op == REDUCT_DOT ? run_real(lab, which, REDUCT_NORM2, lab->y.values) : NULL;
+    } else {
+        scales = program_allocate(expected->count * sizeof *scales);
     }
+    for (uint64_t i = 0; i < expected->count; i++)
+        if (which->op == REDUCT_DOT) /* by Cauchy and Schwarz */
+            scales[i] *= others[i];
+        else if (which->op == REDUCT_VAR) /* of the difference of two sums that are at most this large */
+            scales[i] = 3 * pow(scales[i], 2) / (length - 1);
+        else if (sums)
+            scales[i] /= which->op == REDUCT_MEAN ? length : 1;
+        else {
+            const judge_exact exact = expected_at(expected, i);
+            scales[i] = fabs(judge_real(expected->type, &exact.value));
+        }
+    free(others);
+    return scales;
 }
 
 /* Whether the result is one of the elements, or the place of one: the same in both modes. */
@@ -187,32 +246,78 @@ static double bound_of(reduct_type type, const void *result, double bound) {
     return isfinite(judge_real(type, result)) && isfinite(bound) ? bound : INFINITY;
 }
 
+/* The worst of results, as a part of what each may be off: `factor` times its scale, and `last` units in its last place. The first that is off where
+ * nothing may be. Of a single one the rest is known. */
+static judge_finding judge_all(const expectation *expected, double rest, const double *scales, double factor,
+                               double last, const void *results) {
+    const size_t size = reduct_type_size(expected->type);
+    uint64_t worst = 0;
+    double worst_off = 0, worst_bound = 0;
+    for (uint64_t i = 0; i < expected->count; i++) {
+        const unsigned char *wanted = expected->values + i * size, *got = (const unsigned char *)results + i * size;
+        const double real = judge_real(expected->type, wanted),
+                     bound = scales ? bound_of(expected->type, got,
+                                               factor * scales[i] + last * judge_unit(expected->type, real))
+                                    : 0,
+                     distance = fabs(judge_real(expected->type, got) - real),
+                     off = memcmp(wanted, got, size) == 0 ? 0
+                           : bound == 0                   ? INFINITY
+                           : isfinite(distance)           ? distance / bound
+                                                          : 1;
+        if (i == 0 || off > worst_off) {
+            worst = i;
+            worst_off = off;
+            worst_bound = bound;
+        }
+    }
+    judge_exact exact = expected_at(expected, worst);
+    exact.rest = expected->count == 1 ? rest : NAN;
+    return judge_result(&exact, (const unsigned char *)results + worst * size, worst_bound);
+}
+
+/* The plain loop over all elements. */
+static judge_finding check_plain(const bench_lab *lab, const bench_case *which, const plain_job *plain,
+                                 const expectation *expected, const judge_exact *exact, double unit, double last) {
+    const size_t size = reduct_type_size(which->type);
+    /* Its longest chain of additions: one lane of eight (four) vectors of 16 bytes, then all lanes. */
+    const double chain = (double)plain->count / 4 / (16.0 / (double)size) + 256;
+    double *scales = unit > 0 ? scales_of(lab, which, expected) : NULL;
+    judge_value summed = {.u64 = 0};
+    plain_result(plain, exact->type, &summed);
+    const double bound =
+        scales ? chain * unit * scales[0] + last * judge_unit(exact->type, judge_real(exact->type, &exact->value)) : 0;
+    free(scales);
+    return judge_result(exact, &summed, reduct_type_is_float(exact->type) ? bound_of(exact->type, &summed, bound) : 0);
+}
+
 static void check(const bench_lab *lab, const bench_case *which, const library_job *exact, const library_job *fast,
                   const plain_job *plain, bench_result *result) {
-    judge_exact expected = run_once(lab, which, which->op, lab->x.values);
-    size_t size = reduct_type_size(which->type);
+    bench_case whole = *which;
+    whole.shape.kind = BENCH_WHOLE;
+    expectation expected = run_portable(lab, which, which->op, lab->x.values),
+                of_whole = is_matrix(which) ? run_portable(lab, &whole, which->op, lab->x.values) : expected;
+    judge_exact first = expected_at(&of_whole, 0);
     reduct_error error = {.message = ""};
     reduct_status status =
-        judge_find_rest(&expected, which->op, which->type, exact->inputs[0], exact->inputs[1], which->bytes / size);
+        judge_find_rest(&first, which->op, which->type, exact->inputs[0], exact->inputs[1], element_count(which));
     if (status != REDUCT_OK)
         stop("cannot check", status, &error);
     int selects = is_selected(which->op), rounds = reduct_type_is_float(expected.type);
     /* Floats of 16 bits are added as f32, and the result is rounded once more: by half a unit of it, or a whole one where errors before
      * have carried it over. */
-    int halves = rounds && size == 2;
+    int halves = rounds && reduct_type_size(which->type) == 2;
     double unit = !rounds || selects ? 0 : judge_roundoff(halves ? REDUCT_F32 : expected.type);
-    double last = unit > 0 && halves ? judge_unit(expected.type, judge_real(expected.type, &expected.value)) : 0;
-    double scaled = unit > 0 ? unit * scale(lab, which, judge_real(expected.type, &expected.value)) : 0;
-    /* A plain loop's longest chain of additions: one lane of eight (four) vectors of 16 bytes, then all lanes. */
-    double chain = (double)plain->count / 4 / (16.0 / (double)size) + 256;
-    judge_value summed = {.u64 = 0};
-    plain_result(plain, expected.type, &summed);
-    result->runs[BENCH_EXACT].finding = judge_result(&expected, &exact->result, 0);
+    double last = unit > 0 && halves ? 1 : 0;
+    double *scales = unit > 0 && expected.count ? scales_of(lab, which, &expected) : NULL;
+    result->runs[BENCH_EXACT].finding = judge_all(&expected, first.rest, NULL, 0, 0, exact->results);
     if (fast)
         result->runs[BENCH_FAST].finding =
-            judge_result(&expected, &fast->result, bound_of(expected.type, &fast->result, fast_bound * scaled + last));
-    result->runs[BENCH_PLAIN].finding =
-        judge_result(&expected, &summed, rounds ? bound_of(expected.type, &summed, chain * scaled + last) : 0);
+            judge_all(&expected, first.rest, scales, fast_bound * unit, last, fast->results);
+    result->runs[BENCH_PLAIN].finding = check_plain(lab, &whole, plain, &of_whole, &first, unit, last);
+    free(scales);
+    free(expected.values);
+    if (is_matrix(which))
+        free(of_whole.values);
 }
 
 int bench_is_wrong(const bench_result *result) {
@@ -274,8 +379,12 @@ static void time_all(const bench_lab *lab, library_job *exact, library_job *fast
     free(seconds);
 }
 
-int bench_measure(bench_lab *lab, const bench_case *which, bench_result *result) {
+int bench_measure(bench_lab *lab, const bench_case *asked, bench_result *result) {
     library_job exact, fast = {0};
+    bench_case cut = *asked;
+    const bench_case *which = &cut;
+    if (cut_to_rows(&cut) != 0)
+        return 1;
     set_team(lab, which->threads);
     prepare(&lab->x, which, lab->settings.seed, lab->team);
     if (which->op == REDUCT_DOT)
@@ -295,7 +404,7 @@ int bench_measure(bench_lab *lab, const bench_case *which, bench_result *result)
             .type = which->type,
             .x = exact.inputs[0],
             .y = exact.inputs[1],
-            .count = which->bytes / reduct_type_size(which->type),
+            .count = element_count(which),
             .team = lab->team,
             .members = which->threads,
         };

@@ -13,16 +13,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct bench_case {
-    reduct_operator op;
-    reduct_type type;
-    measure_data data;
-    uint64_t bytes;     /* of each array */
-    const char *device; /* as for the library: "cpu", "cpu:avx2" */
-    unsigned threads;   /* at least 1 */
-    reduct_type result; /* of what others are checked with; REDUCT_DEFAULT */
-} bench_case;
-
 /* What elements are reduced to: one number; or, as those of a matrix in C order, one for each of its rows or columns; or one for
  * each segment: equally long, or of up to half as many more or less, or so many of lengths that fall as 1 / k, in mixed order, or as many of which one in the middle has three
  * quarters of all elements, and the others are equally long; or one for each group, of which elements have the number: any with the same odds, low ones far more often, or in order. */
@@ -43,6 +33,17 @@ typedef struct bench_shape {
     bench_shape_kind kind;
     uint64_t columns; /* of the matrix; or elements of segments, of each or as a mean; or how many segments or groups */
 } bench_shape;
+
+typedef struct bench_case {
+    reduct_operator op;
+    reduct_type type;
+    measure_data data;
+    uint64_t bytes; /* of each array */
+    bench_shape shape;
+    const char *device; /* as for the library: "cpu", "cpu:avx2" */
+    unsigned threads;   /* at least 1 */
+    reduct_type result; /* of what others are checked with; REDUCT_DEFAULT */
+} bench_case;
 
 /* What is reduced to beside, in the same plan. */
 enum { BENCH_OTHERS = 11 };
@@ -92,8 +93,8 @@ typedef struct bench_lab bench_lab;
 bench_lab *bench_lab_create(bench_settings settings);
 void bench_lab_destroy(bench_lab *lab);
 
-/* Measures one case. Returns 0; 1 when the case does not exist here (no such device, too few elements), which leaves
- * the result untouched; ends the program with a message when the library refuses for any other reason. */
+/* Measures one case; of a matrix beside the plain loop over all of its elements. Returns 0; 1 when the case does not exist here (no such device,
+ * too few elements), which leaves the result untouched; ends the program with a message when the library refuses for any other reason. */
 int bench_measure(bench_lab *lab, const bench_case *which, bench_result *result);
 
 /* 1 if there is a plain loop for the pair. */

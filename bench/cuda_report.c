@@ -1,6 +1,8 @@
 /* Results of a CUDA device, for people and for programs. */
 #include "cuda_report.h"
 
+#include "matrix.h"
+
 #include "program/colour.h"
 #include "program/sizes.h"
 #include "program/table.h"
@@ -15,46 +17,6 @@ static const char *const way_names[CUDA_WAYS] = {[CUDA_EXACT] = "exact",
 
 static double rate(const cuda_result *result, cuda_way way) {
     return result->runs[way].ran ? (double)result->bytes_read / result->runs[way].seconds.median : 0;
-}
-
-/* "rows of 64", "64 columns"; empty for a whole array. */
-static const char *shape_text(const cuda_case *which, char *text, size_t room) {
-    char columns[20];
-    report_count_text(which->shape.columns, columns, sizeof columns);
-    switch (which->shape.kind) {
-    case BENCH_ROWS:
-        snprintf(text, room, "rows of %s", columns);
-        break;
-    case BENCH_COLUMNS:
-        snprintf(text, room, "%s columns", columns);
-        break;
-    case BENCH_SEGMENTS:
-        snprintf(text, room, "segments of %s", columns);
-        break;
-    case BENCH_SEGMENTS_RAGGED:
-        snprintf(text, room, "ragged segments of %s", columns);
-        break;
-    case BENCH_SEGMENTS_FALLING:
-        snprintf(text, room, "%s segments as 1/k", columns);
-        break;
-    case BENCH_SEGMENTS_ONE:
-        snprintf(text, room, "one long of %s segments", columns);
-        break;
-    case BENCH_GROUPS:
-        snprintf(text, room, "%s groups", columns);
-        break;
-    case BENCH_GROUPS_SKEWED:
-        snprintf(text, room, "%s skewed groups", columns);
-        break;
-    case BENCH_GROUPS_SORTED:
-        snprintf(text, room, "%s sorted groups", columns);
-        break;
-    case BENCH_SHAPES:
-    case BENCH_WHOLE:
-        *text = '\0';
-        break;
-    }
-    return text;
 }
 
 static const char *data_name(const cuda_case *which) {
@@ -89,7 +51,7 @@ static void add_row(program_table *table, const cuda_result *result, double read
     program_table_cell(table, "%s", data_name(which));
     program_table_cell(table, "%s", report_count_text(which->n, text, sizeof text));
     if (has_shapes)
-        program_table_cell(table, "%s", shape_text(which, text, sizeof text));
+        program_table_cell(table, "%s", matrix_shape_text(which->shape, text, sizeof text));
     program_table_cell(table, "%u", which->offset);
     for (size_t i = 0; i < sizeof shown / sizeof *shown; i++)
         add_number(table, result->runs[shown[i]].seconds.median * 1e6, "%.2f");
@@ -208,7 +170,7 @@ static void name_row(const cuda_lab *lab, const cuda_result *result, cuda_way wa
     char shape[48], off[24] = "", ops[CUDA_OPS_TEXT];
     if (which->offset)
         snprintf(off, sizeof off, ", %u off", which->offset);
-    shape_text(which, shape, sizeof shape);
+    matrix_shape_text(which->shape, shape, sizeof shape);
     snprintf(row->group, sizeof row->group, "%.60s, %s data%s%s%s%s", cuda_ops_text(which, ops), data_name(which),
              *shape ? ", " : "", shape, off, waits);
     snprintf(row->name, sizeof row->name, "%.39s",

@@ -5,6 +5,7 @@
 
 #include "measure/machine.h"
 #include "program/sizes.h"
+#include "report/report.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -154,6 +155,17 @@ static int set_shape(bench_matrix *matrix, unsigned at, const char *text) {
     return 0;
 }
 
+/* CPUs are measured where a plain loop over all elements does as much: in matrices. */
+static int set_cpu_shape(bench_matrix *matrix, unsigned at, const char *text) {
+    const int outcome = set_shape(matrix, at, text);
+    if (outcome == 0 && matrix->shapes[at].kind > BENCH_COLUMNS) {
+        snprintf(matrix->absent, sizeof matrix->absent, "'%s' is only for GPUs; expected whole, rows:N or columns:N",
+                 text);
+        return -1;
+    }
+    return outcome;
+}
+
 static int set_calls(bench_matrix *matrix, unsigned at, const char *text) {
     matrix->waits[at] = strcmp(text, "waited") == 0;
     return matrix->waits[at] || strcmp(text, "queued") == 0 ? 0 : -1;
@@ -172,7 +184,7 @@ static const struct {
         [LIST_DEVICE] = {set_device, "cpu:portable,cpu:avx2,cpu:avx512"},
         [LIST_THREADS] = {set_threads, NULL},
         [LIST_OFFSET] = {set_offset, NULL},
-        [LIST_SHAPE] = {set_shape, NULL},
+        [LIST_SHAPE] = {set_cpu_shape, "whole,rows:16,rows:64,rows:1Ki,columns:16,columns:64,columns:1Ki"},
         [LIST_CALLS] = {set_calls, NULL},
     },
     {
@@ -246,4 +258,43 @@ void matrix_combination(const bench_matrix *matrix, const matrix_list *order, si
         at[order[i]] = (unsigned)(number % matrix->count[order[i]]);
         number /= matrix->count[order[i]];
     }
+}
+
+const char *matrix_shape_text(bench_shape shape, char *text, size_t room) {
+    char columns[20];
+    report_count_text(shape.columns, columns, sizeof columns);
+    switch (shape.kind) {
+    case BENCH_ROWS:
+        snprintf(text, room, "rows of %s", columns);
+        break;
+    case BENCH_COLUMNS:
+        snprintf(text, room, "%s columns", columns);
+        break;
+    case BENCH_SEGMENTS:
+        snprintf(text, room, "segments of %s", columns);
+        break;
+    case BENCH_SEGMENTS_RAGGED:
+        snprintf(text, room, "ragged segments of %s", columns);
+        break;
+    case BENCH_SEGMENTS_FALLING:
+        snprintf(text, room, "%s segments as 1/k", columns);
+        break;
+    case BENCH_SEGMENTS_ONE:
+        snprintf(text, room, "one long of %s segments", columns);
+        break;
+    case BENCH_GROUPS:
+        snprintf(text, room, "%s groups", columns);
+        break;
+    case BENCH_GROUPS_SKEWED:
+        snprintf(text, room, "%s skewed groups", columns);
+        break;
+    case BENCH_GROUPS_SORTED:
+        snprintf(text, room, "%s sorted groups", columns);
+        break;
+    case BENCH_SHAPES:
+    case BENCH_WHOLE:
+        *text = '\0';
+        break;
+    }
+    return text;
 }

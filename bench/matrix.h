@@ -14,7 +14,7 @@ typedef enum matrix_list {
     LIST_DEVICE,
     LIST_THREADS, /* CPUs */
     LIST_OFFSET,  /* GPUs */
-    LIST_SHAPE,   /* GPUs */
+    LIST_SHAPE,   /* of CPUs whole arrays and matrices */
     LIST_CALLS,   /* GPUs */
     LISTS
 } matrix_list;
@@ -56,6 +56,9 @@ void matrix_combination(const bench_matrix *matrix, const matrix_list *order, si
 
 /* Bytes of size number `at` for a type. */
 uint64_t matrix_bytes(const bench_matrix *matrix, unsigned at, reduct_type type);
+
+/* "rows of 64", "64 columns"; empty for a whole array. Returns `text`. */
+const char *matrix_shape_text(bench_shape shape, char *text, size_t room);
 
 /* Whether a list of devices is of GPUs. */
 int matrix_is_gpu(const char *devices);

@@ -1,6 +1,8 @@
 /* Tables of rows and columns and one verdict; and the same results as rows and curves of a report. */
 #include "report.h"
 
+#include "matrix.h"
+
 #include "program/colour.h"
 #include "program/sizes.h"
 #include "program/table.h"
@@ -33,13 +35,15 @@ static void add_finding(program_table *table, const judge_finding *finding) {
     program_table_cell(table, "%s%s%s", report_verdict_name(finding->verdict), *ulp ? ", " : "", ulp);
 }
 
-static void add_row(program_table *table, const bench_result *result) {
-    char size[32];
+static void add_row(program_table *table, const bench_result *result, bool has_shapes) {
+    char size[32], shape[48];
     const bench_case *which = &result->which;
     program_table_cell(table, "%s", reduct_operator_name(which->op));
     program_table_cell(table, "%s", reduct_type_name(which->type));
     program_table_cell(table, "%s", data_name(which));
     program_table_cell(table, "%s", program_size_text(which->bytes, size, sizeof size));
+    if (has_shapes)
+        program_table_cell(table, "%s", matrix_shape_text(which->shape, shape, sizeof shape));
     program_table_cell(table, "%u", which->threads);
     program_table_cell(table, "%s", result->device);
     program_table_cell(table, "%.1f", rate(result, BENCH_PLAIN));
@@ -62,14 +66,19 @@ static void add_row(program_table *table, const bench_result *result) {
 }
 
 void bench_report_table(const char *title, const bench_result *results, size_t count, FILE *stream) {
-    static const char *const headings[] = {"op",         "type", "data",       "size",        "threads", "kernels",
-                                           "plain GB/s", "",     "exact GB/s", "exact/plain", "+-",      "fast GB/s",
-                                           "fast/plain", "+-",   "exact is",   "fast is",     "plain is"};
-    program_table *table = program_table_create("lllrrlrlrrrrrrlll");
-    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
-        program_table_cell(table, "%s", headings[i]);
+    static const char *const headings[] = {"op",        "type",       "data", "size",       "shape",       "threads",
+                                           "kernels",   "plain GB/s", "",     "exact GB/s", "exact/plain", "+-",
+                                           "fast GB/s", "fast/plain", "+-",   "exact is",   "fast is",     "plain is"};
+    enum { SHAPE = 4 };
+    bool has_shapes = false;
     for (size_t i = 0; i < count; i++)
-        add_row(table, &results[i]);
+        has_shapes = has_shapes || results[i].which.shape.kind != BENCH_WHOLE;
+    program_table *table = program_table_create(has_shapes ? "lllrlrlrlrrrrrrlll" : "lllrrlrlrrrrrrlll");
+    for (size_t i = 0; i < sizeof headings / sizeof *headings; i++)
+        if (i != SHAPE || has_shapes)
+            program_table_cell(table, "%s", headings[i]);
+    for (size_t i = 0; i < count; i++)
+        add_row(table, &results[i], has_shapes);
     fprintf(stream, "%s%s%s\n\n", program_style_on(stream, PROGRAM_BOLD), title,
             program_style_on(stream, PROGRAM_PLAIN));
     program_table_print(table, stream, 0);
@@ -96,7 +105,7 @@ static verdict judge(const bench_result *results, size_t count, const char *devi
         const bench_case *which = &results[i].which;
         int is_single = which->type == REDUCT_F32;
         if (which->op != REDUCT_SUM || (which->type != REDUCT_F64 && !is_single) || which->data != MEASURE_NORMAL ||
-            which->bytes != target_bytes || strcmp(results[i].device, device) != 0)
+            which->shape.kind != BENCH_WHOLE || which->bytes != target_bytes || strcmp(results[i].device, device) != 0)
             continue;
         found.seen[is_single][0] |= which->threads == 1;
         found.seen[is_single][1] |= which->threads == all;
@@ -160,7 +169,10 @@ static void add_report_row(report *r, const bench_result *result, bench_way way)
     const bench_run *run = &result->runs[way];
     const char *plain = result->prefetched ? "with prefetch" : "";
     report_row row = report_row_empty();
-    snprintf(row.group, sizeof row.group, "%s, %s data", reduct_operator_name(which->op), data_name(which));
+    char shape[48];
+    matrix_shape_text(which->shape, shape, sizeof shape);
+    snprintf(row.group, sizeof row.group, "%s, %s data%s%s", reduct_operator_name(which->op), data_name(which),
+             *shape ? ", " : "", shape);
     snprintf(row.name, sizeof row.name, "%s", way == BENCH_PLAIN ? "plain loop" : reduct_operator_name(which->op));
     snprintf(row.variant, sizeof row.variant, "%s", way == BENCH_PLAIN ? plain : way_names[way]);
     snprintf(row.type, sizeof row.type, "%s", reduct_type_name(which->type));
@@ -188,7 +200,8 @@ static int is_drawn(const bench_result *results, size_t count, const bench_resul
         has_best |= strcmp(results[i].device, best) == 0;
         has_sizes |= a->op == b->op && a->type == b->type && a->data == b->data && a->bytes != b->bytes;
     }
-    return has_sizes && result->which.bytes > 0 && strcmp(result->device, has_best ? best : results[0].device) == 0;
+    return has_sizes && result->which.shape.kind == BENCH_WHOLE && result->which.bytes > 0 &&
+           strcmp(result->device, has_best ? best : results[0].device) == 0;
 }
 
 void bench_report_target(report *r, const bench_result *results, size_t count, const char *best, unsigned all) {

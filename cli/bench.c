@@ -29,11 +29,11 @@ static const program_option known[] = {
      "sum, mean, dot, norm1, norm2, var, min, max, argmin; on a GPU any operator but minmax, and sum+min+max "
      "for several in one plan; or all"},
     {"shape", SHAPE, "LIST",
-     "On a GPU: whole, one result (the default); rows:N or columns:N, one for each row or column of a matrix of N "
-     "columns; segments:N or ragged:N, one for each segment of N elements, or of up to half as many more or less; "
+     "whole, one result (the default); rows:N or columns:N, one for each row or column of a matrix of N columns; on a "
+     "GPU also segments:N or ragged:N, one for each segment of N elements, or of up to half as many more or less; "
      "falling:N or one:N, for N segments of lengths as 1/k, or of which one is long; groups:N, skewed:N or "
      "sorted:N, one for each of N groups, of which elements have numbers: with the same odds, low ones more often, "
-     "or in order; or all, for rows and columns of 16 to 4Mi"},
+     "or in order; or all, for rows and columns of 16 to 1Ki, on a GPU to 4Mi"},
     {"sizes", 's', "LIST",
      "Bytes of each array, such as 32Ki,8Mi,1Gi, or elements, such as 2^20; or all: 32Ki,512Ki,8Mi,256Mi; on a GPU "
      "2^10 to 2^30"},
@@ -62,7 +62,9 @@ static const char notes[] =
     "Rates are medians over the rounds. exact/plain is the median of the ratios of time within each round, and +- half "
     "the distance between their quartiles. Plain loops come with and without software prefetch; the faster one is "
     "compared with, and marked p if it prefetches. Their threads wait in a pool; the library creates its own in every "
-    "call. Both leave small arrays to one thread.\n\n"
+    "call. Both leave small arrays to one thread. Rows and columns are measured beside the plain loop over all of "
+    "their "
+    "matrix.\n\n"
     "On a GPU (--device cuda:0) the library reduces data in device memory, beside CUB where its shared object lies "
     "beside the program, and beside the fast sum of the same bytes. Runs are queued back to back and timed by events "
     "on the device; they take parts of the data in turn, so that none is in cache.\n\n"
@@ -104,8 +106,6 @@ static int check_lists(bench_options *options) {
         return program_command_refuse(&command, "--threads: only CPUs have them; found --device=%s", device);
     if (!options->gpu && options->lists[LIST_OFFSET])
         return program_command_refuse(&command, "--offset: only for GPUs; expected --device=cuda:N with it");
-    if (!options->gpu && options->lists[LIST_SHAPE])
-        return program_command_refuse(&command, "--shape: only for GPUs; expected --device=cuda:N with it");
     if (!options->gpu && options->lists[LIST_CALLS])
         return program_command_refuse(&command, "--calls: only for GPUs; expected --device=cuda:N with it");
     for (size_t i = 0; i < LISTS; i++) {
