@@ -92,11 +92,11 @@ static uint64_t result_count(const bench_case *which) {
                                                 : element_count(which) / which->shape.columns;
 }
 
-/* The same case of as many elements as whole rows have. Returns 1 where there is no such row. */
+/* The same case of as many elements as whole rows have. Returns 1 where results would have too few elements. */
 static int cut_to_rows(bench_case *which) {
     const uint64_t row = is_matrix(which) ? which->shape.columns * reduct_type_size(which->type) : 1;
     which->bytes -= which->bytes % row;
-    return which->bytes == 0;
+    return which->bytes == 0 || element_count(which) / result_count(which) < (which->op == REDUCT_VAR ? 2 : 1);
 }
 
 typedef struct library_job {

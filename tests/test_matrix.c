@@ -223,6 +223,21 @@ static void fill_subnormals(struct matrix *matrix, const struct test_type *type,
     }
 }
 
+/* As many binades apart as sums of few elements have room for on a device, and a few more or less; all of one sign, as large as their exponent
+ * allows, or not. */
+static void fill_spread(struct matrix *matrix, const struct test_type *type, size_t count) {
+    static const int APART[] = {26, 27, 28, 29, 30, 62, 63, 64, 65};
+    struct rng *rng = &matrix->rng;
+    const int apart = APART[rng_below(rng, sizeof APART / sizeof *APART)], most = (int)rng_below(rng, 60) - 20,
+              below = 1 - type->precision;
+    const bool one_sign = rng_below(rng, 2);
+    for (size_t i = 0; i < count; i++) {
+        const bool small = rng_below(rng, 100) == 0 || i + 1 == count;
+        const double size = small ? ldexp(1 + ldexp(1, below), most - apart) : ldexp(2 - ldexp(1, below), most);
+        put_pair(matrix, type, i, one_sign || rng_below(rng, 2) ? size : -size, 1);
+    }
+}
+
 /* Nearly nothing but zeros, of both signs. */
 static void fill_zeros(struct matrix *matrix, const struct test_type *type, size_t count) {
     for (size_t i = 0; i < count; i++)
@@ -234,14 +249,15 @@ static void fill_zeros(struct matrix *matrix, const struct test_type *type, size
     }
 }
 
-/* Data that are binned from the first block to the last. */
+/* Data that are binned from the first block to the last, or as far apart as sums of few may be. */
 static const struct {
     const char *name;
     void (*fill)(struct matrix *matrix, const struct test_type *type, size_t count);
 } far_data[] = {{"all binades, cancelling", fill_cancelling},
                 {"the largest significand, and some far below", fill_largest},
                 {"subnormal numbers, and some far above", fill_subnormals},
-                {"zeros, and some far apart", fill_zeros}};
+                {"zeros, and some far apart", fill_zeros},
+                {"the largest significand, and some below", fill_spread}};
 
 /* NaNs and infinities, of both arrays, here and there after the first blocks: bins are in use by then. */
 static void put_specials(struct matrix *matrix, const struct test_type *type, size_t count) {

@@ -1,4 +1,6 @@
 """The command line: every option, every mistake."""
+import csv
+import io
 import os
 import re
 import subprocess
@@ -118,8 +120,21 @@ class Wrong(CommandTest):
     def test_bench(self):
         for option, needle in (('--device=nope', 'nope'), ('--device=cpu:nope', 'cpu:nope'), ('--op=nope', 'nope'), ('--op=minmax', 'expected one of sum,mean,'),
                                ('--sizes=', 'empty'), ('--threads=0', "'0'"), ('--offset=1', 'cuda'),
-                               ('--repeat=0', '100000'), ('--seed=18446744073709551616', '18446744073709551615')):
+                               ('--repeat=0', '100000'), ('--seed=18446744073709551616', '18446744073709551615'),
+                               ('--shape=rows:0', "'rows:0' is not known"), ('--shape=groups:4', 'expected whole, rows:N or columns:N')):
             self.bad(2, (option.split('=')[0], needle), 'bench', option)
+
+    @needs_every_part
+    def test_bench_of_matrices(self):
+        status, out, _ = self.run_command('bench', '--csv', '--device=cpu', '--threads=1', '--repeat=1', '--sample=0', '--sizes=8Ki', '--type=f64,f32,f16',
+                                          '--op=sum,mean,dot,norm1,norm2,var,min,argmin', '--shape=whole,rows:3,rows:64,columns:5,columns:2Ki')
+        self.assertEqual(status, 0)
+        rows = list(csv.DictReader(io.StringIO(out)))
+        of_all = 6 * 3 + 2 * 2  # operators and ways; minima have no fast one
+        # 8 KiB are no row of 2 Ki f64, one of f32, which has no variance, and two of f16.
+        self.assertEqual(len(rows), 4 * of_all + 4 * of_all + of_all - 3 + 5 * of_all)
+        self.assertLessEqual({row['verdict'] for row in rows}, {'right', 'within bound'})
+        self.assertIn('sum, normal data, rows of 64', {row['group'] for row in rows})
 
     def test_choices(self):
         for option, expected in (('mode', ('exact', 'fast')), ('nan', ('propagate', 'ignore', 'error')),
