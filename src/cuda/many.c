@@ -546,8 +546,8 @@ static reduct_status find_kernel(struct rd_cuda_context *context, const char *im
     return status;
 }
 
-/* Adds the kernel for rows whose sums are known but for a bound, if they suit it. What it leaves open is reduced in tasks as elsewhere, which then
- * have no more rows than a turn. */
+/* Takes the kernel for rows whose sums are known but for a bound, if they suit it, with the one for what that leaves open: this reduces tasks
+ * as elsewhere, which then have no more rows than a turn. */
 static bool take_close_rows(struct rd_cuda_context *context, struct rd_cuda_pass *pass, const struct rd_many *many,
                             const struct kernel *kernel, unsigned inputs, const char *family) {
     struct rd_cuda_many *to = &pass->masked.many;
@@ -558,18 +558,23 @@ static bool take_close_rows(struct rd_cuda_context *context, struct rd_cuda_pass
         vectors > (uint64_t)RD_CUDA_CLOSE_TILES_MOST * (32 << levels) ||
         to->results * to->call.count * 4 < (uint64_t)context->device->l2_bytes / RD_CUDA_CLOSE_L2_PART)
         return false;
+    rd_cu_function close;
     snprintf(name, sizeof name, "%s_close_%s", family, kernel->name);
-    if (rd_cuda_kernel(context, kernel->close_image, name, &pass->close, NULL) != REDUCT_OK)
+    if (rd_cuda_kernel(context, kernel->close_image, name, &close, NULL) != REDUCT_OK)
         return false;
+    snprintf(name, sizeof name, "%s_%s", family, kernel->name);
+    if (find_kernel(context, kernel->image, name, pass, NULL) != REDUCT_OK)
+        return false;
+    pass->close = close;
     const uint32_t slots = 32 / to->lanes, rows = RD_CUDA_CLOSE_ROWS(vectors, levels), task = rows < 32 ? rows : 32;
     const uint64_t turns = rd_divide_up(to->results, rows);
     to->batch = task / slots;
     to->tasks = rd_divide_up(to->results, task);
-    to->together = rows / task;
+    to->open_tasks = rows / task;
     to->inverse[0] = 1.0 / (double)to->call.count;
     to->inverse[1] = 1.0 / ((double)to->call.count - 1);
     pass->close_blocks = blocks_for(turns, (unsigned)context->device->multiprocessors);
-    pass->blocks = (unsigned)context->device->multiprocessors * RD_CUDA_RESIDENT_MANY;
+    pass->blocks = pass->cut_blocks = (unsigned)context->device->multiprocessors * RD_CUDA_RESIDENT_MANY;
     pass->table_bytes = RD_CUDA_OPEN_WORDS * sizeof(uint64_t);
     pass->list_bytes = (size_t)RD_CUDA_OPEN_MOST(turns) * sizeof(uint64_t);
     return true;
@@ -594,10 +599,8 @@ reduct_status rd_cuda_pass_prepare(struct rd_cuda_context *context, const struct
         describe_pass(context, many, reduction, &kernel, many->inputs, false, pass);
     if (open)
         leave_open(pass, &kernel);
-    else if (take_close_rows(context, pass, many, &kernel, rd_operator(reduction->op)->inputs, "many")) {
-        snprintf(name, sizeof name, "many_%s", kernel.name);
-        return find_kernel(context, kernel.image, name, pass, error);
-    } else if (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel, "many"))
+    else if (take_close_rows(context, pass, many, &kernel, rd_operator(reduction->op)->inputs, "many") ||
+             (suits_ring(pass, many, &kernel, context->device) && take_ring(context, pass, &kernel, "many")))
         return REDUCT_OK;
     if (!open && kernel.joins && pass->masked.many.pieces > 1)
         join_warps(pass, &kernel, bytes, (unsigned)context->device->multiprocessors);
@@ -675,10 +678,8 @@ static reduct_status prepare_together(struct rd_cuda_plan *plan, reduct_error *e
         pass->table_bytes = pass->list_bytes = 0;
         return REDUCT_OK;
     }
-    snprintf(name, sizeof name, "together_%s", kernel.name);
-    if (close && take_close_rows(plan->context, pass, many, &kernel, 1, "together"))
-        return find_kernel(plan->context, kernel.image, name, pass, error);
-    if (suits_ring(pass, many, &kernel, plan->context->device) && take_ring(plan->context, pass, &kernel, "together"))
+    if ((close && take_close_rows(plan->context, pass, many, &kernel, 1, "together")) ||
+        (suits_ring(pass, many, &kernel, plan->context->device) && take_ring(plan->context, pass, &kernel, "together")))
         return REDUCT_OK;
     if (pass->masked.many.pieces > 1)
         join_warps(pass, &kernel, (unsigned)element->bytes, (unsigned)plan->context->device->multiprocessors);
@@ -869,6 +870,7 @@ static void set_addresses(struct rd_cuda_many *many, const struct rd_many *plan,
     many->ends = addresses->ends;
     many->table = addresses->table;
     many->lists = addresses->lists;
+    many->open = NULL;
     many->keeps = addresses->keeps;
     many->chosen = addresses->chosen;
     many->way = rd_many_is_segmented(plan) ? RD_CUDA_WAY_SEGMENTS : RD_CUDA_WAY_ROWS;
@@ -891,27 +893,21 @@ static rd_cu_result launch_spans(const struct rd_cuda_context *context, const st
     return result == RD_CU_SUCCESS ? launch_rest(context, pass, parameter, stream) : result;
 }
 
-/* Rows of which sums are known but for a bound, and turns that were left open. Where inputs are not aligned, all are reduced elsewhere. */
+/* Rows of which sums are known but for a bound, and turns that these leave open. */
 static rd_cu_result launch_close(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
                                  struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
-    rd_cu_result result = RD_CU_SUCCESS;
-    many->open = NULL;
-    if (many->vectors) {
-        many->open = many->table;
-        result = rd_cuda_start_kernel(context->device->driver, pass->close, many->chosen && pass->overlaps,
-                                      pass->close_blocks, RD_CUDA_THREADS, 0, stream, parameter);
-    }
-    return result == RD_CU_SUCCESS ? rd_cuda_start_kernel(context->device->driver, pass->function,
-                                                          (many->open || many->chosen) && pass->overlaps, pass->blocks,
-                                                          RD_CUDA_THREADS, 0, stream, parameter)
-                                   : result;
+    many->open = many->table;
+    const rd_cu_result result =
+        rd_cuda_start_kernel(context->device->driver, pass->close, many->chosen && pass->overlaps, pass->close_blocks,
+                             RD_CUDA_THREADS, 0, stream, parameter);
+    return result == RD_CU_SUCCESS ? launch_rest(context, pass, parameter, stream) : result;
 }
 
 /* Queues a pass, and, where segments may be put off, the launch that takes them: a warp each, or a piece of each. `parameter` begins
  * with `many`. */
 static rd_cu_result launch_pass(const struct rd_cuda_context *context, const struct rd_cuda_pass *pass,
                                 struct rd_cuda_many *many, void *parameter, rd_cu_stream stream) {
-    if (pass->close)
+    if (pass->close && many->vectors)
         return launch_close(context, pass, many, parameter, stream);
     const rd_cu_result result =
         pass->spans ? launch_spans(context, pass, many, parameter, stream)

@@ -32,6 +32,7 @@
 #pragma once
 
 #include "bins.cuh"
+#include "brief.cuh"
 #include "delivery.cuh"
 #include "meeting.cuh"
 #include "windows.cuh"
@@ -49,28 +50,6 @@ template <int TRANSFORM> constexpr bool TAKES_ELEMENTS = !TAKES_PRODUCTS<TRANSFO
 /* ---------------------------------------------------------------------------------------------------------------------
  * Single terms
  * ------------------------------------------------------------------------------------------------------------------ */
-
-/* The significand of a finite number, the exponent of its lowest bit, and its sign. */
-struct Parts {
-    u64 significand;
-    int exponent;
-    bool negative;
-
-    __device__ __forceinline__ explicit Parts(double x) {
-        u64 bits = (u64)__double_as_longlong(x);
-        int field = (int)(bits >> 52) & 0x7ff;
-        significand = (bits & 0xfffffffffffff) | (u64)(field != 0) << 52;
-        exponent = max(field, 1) - 1075;
-        negative = bits >> 63;
-    }
-    __device__ __forceinline__ explicit Parts(float x) {
-        unsigned bits = __float_as_uint(x);
-        int field = (int)(bits >> 23) & 0xff;
-        significand = (bits & 0x7fffff) | (unsigned)(field != 0) << 23;
-        exponent = max(field, 1) - 150;
-        negative = bits >> 31;
-    }
-};
 
 __device__ __forceinline__ bool is_nan(double x) {
     return x != x;
@@ -273,45 +252,19 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
      * Tiles
      * -------------------------------------------------------------------------------------------------------------- */
 
-    /* Exponents of a tile: of its largest element, and of its smallest other than zero; over the warp. */
-    struct Range {
-        unsigned most, least; /* keys: the upper word of |x|, its last bit set if the lower word is not zero */
-
-        static __device__ __forceinline__ int exponent(unsigned key) {
-            return max((int)(key >> (WIDE ? 20 : 23)), 1) - BIAS<T>;
-        }
-        __device__ __forceinline__ int largest() const {
-            return exponent(most);
-        }
-        __device__ __forceinline__ int smallest() const {
-            return exponent(least + 1);
-        }
-        __device__ __forceinline__ bool finite() const {
-            return most < (WIDE ? 0x7ff00000u : 0x7f800000u);
-        }
-    };
+    /* Exponents of a tile, over the warp. */
+    typedef FloatRange<T> Range;
 
     static __device__ __forceinline__ Range range_of(const Part &tile) {
-        unsigned most = 0, least = 0xffffffff;
+        Range range = Range::none();
 #pragma unroll
         for (int v = 0; v < VECTORS; v++)
 #pragma unroll
             for (int i = 0; i < 4; i += WIDE ? 2 : 1) {
                 const unsigned *word = tile.vector[v].word;
-                unsigned key = word[WIDE ? i + 1 : i] & 0x7fffffff;
-                if (WIDE)
-                    key |= one_if_any(word[i]);
-                most = max(most, key);
-                least = __viaddmin_u32(key, 0xffffffff, least); /* less 1: zero is beyond all others */
+                range.take(Range::key_of(word[WIDE ? i + 1 : i], WIDE ? word[i] : 0));
             }
-        return {warp_max(most), warp_min(least)};
-    }
-
-    /* One instruction, where compilers see a comparison and a choice. */
-    static __device__ __forceinline__ unsigned one_if_any(unsigned word) {
-        unsigned one;
-        asm("min.u32 %0, %1, 1;" : "=r"(one) : "r"(word));
-        return one;
+        return range.over_warp();
     }
 
     /* The exponent of the lowest bit that elements of a range may have. */
@@ -1009,6 +962,19 @@ template <class T, int TRANSFORM, class WINDOW, bool WIDENED> struct Sums {
     }
 };
 
+/* Few elements, if that is a way for them. */
+template <class T, int TRANSFORM>
+__device__ __forceinline__ bool sum_briefly(const rd_cuda_call &call, unsigned char *memory) {
+    typedef typename Brief<T>::Shared Shared;
+    static_assert(sizeof(Shared) <= sizeof(Block), "any kernel has room for that");
+    if (!Brief<T>::takes(call))
+        return false;
+    wait_for_previous();
+    let_next_come(); /* there is room beside one block */
+    return Brief<T>::template run<TRANSFORM == RD_ABSOLUTE, FINISHES_OF<TRANSFORM, RD_ADD>>(
+        call, *reinterpret_cast<Shared *>(memory));
+}
+
 /* The kernel of one element type and transform. */
 template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void exact_sum(const rd_cuda_call &call) {
     typedef Sums<T, TRANSFORM, WINDOW, false> Method;
@@ -1020,6 +986,9 @@ template <class T, int TRANSFORM, class WINDOW> __device__ __forceinline__ void 
     const T *other = static_cast<const T *>(call.y);
     if (threadIdx.x == 0)
         fetch_first_tile<Method::PAIRS, Method::VECTORS>(call, span);
+    if constexpr (!Method::PRODUCTS)
+        if (sum_briefly<T, TRANSFORM>(call, memory))
+            return;
     sums.open();
     wait_for_previous();
     const StrayTile<T> strays(span, Method::PAIRS ? other : nullptr, (T)-0.0);

@@ -653,7 +653,7 @@ struct OpenTasks {
     u64 turns;     /* that were listed, or ~0 if the list had no room */
     unsigned each; /* tasks of a turn */
 
-    __device__ __forceinline__ explicit OpenTasks(const rd_cuda_many &m) : many(m), turns(~(u64)0), each(m.together) {
+    __device__ __forceinline__ explicit OpenTasks(const rd_cuda_many &m) : many(m), turns(~(u64)0), each(m.open_tasks) {
         if (!many.open)
             return;
         const u64 all = (many.tasks + each - 1) / each, taken = __ldcg(reinterpret_cast<u64 *>(many.open));

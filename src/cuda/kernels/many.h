@@ -27,8 +27,8 @@ struct rd_cuda_many {
     const void *begins, *ends; /* of segments, else null; with offsets the end of one is the beginning of the next */
     uint32_t lanes;            /* that share a result: a power of two */
     uint32_t batch;            /* rounds of a task: at most `lanes` */
-    uint32_t
-        together; /* pieces of columns that a block takes as one, where a ring brings them; tasks of a turn that was left open */
+    uint32_t together;         /* pieces of columns that a block takes as one, where a ring brings them */
+    uint32_t open_tasks;       /* of a turn that was left open */
     uint8_t joined;  /* a block's warps take neighbouring pieces of the same results, whose sums they add up */
     uint8_t across;  /* lanes side by side have different results */
     uint8_t vectors; /* elements of a result can be loaded as vectors: they lie one after another, aligned */
@@ -153,7 +153,7 @@ enum { RD_CUDA_CLOSE_VECTORS_LEAST = 3 };
  * reduces them in tasks as elsewhere, so many to a turn; or all there are, if the list had no room. Words of the table, zero before and
  * after: how many were, and blocks of that launch that have ended. */
 enum { RD_CUDA_OPEN_TURNS, RD_CUDA_OPEN_ENDED, RD_CUDA_OPEN_WORDS };
-#define RD_CUDA_OPEN_MOST(turns) ((turns) / 8 + 8)
+#define RD_CUDA_OPEN_MOST(turns) ((turns) / 2 + 8)
 
 /* Slices of a grid: so many bits each, from the lowest bit that a term may have up, and how many there are (many_sums.cuh). */
 enum { RD_CUDA_GRID_STEP = 42, RD_CUDA_GRID_F32 = 7, RD_CUDA_GRID_F32_SQUARES = 14, RD_CUDA_GRID_F64 = 49 };

@@ -334,7 +334,7 @@ template <class State> struct Close {
 
     /* Enters turns in which rows are open in a list; lanes that follow each other often have the same. False if there is no room, so that all turns
      * are reduced in the general way. By all lanes. */
-    static __device__ __noinline__ bool leave_open(const rd_cuda_many &many, bool open, u64 row, u64 turns) {
+    static __device__ __noinline__ bool enter_open(const rd_cuda_many &many, bool open, u64 row, u64 turns) {
         const u64 turn = row / RD_CUDA_CLOSE_ROWS((unsigned)many.call.count / PER_VECTOR, LEVELS),
                   before = __shfl_up_sync(ALL, open ? turn : ~(u64)0, 1);
         bool fits = true;
@@ -347,7 +347,7 @@ template <class State> struct Close {
         return __all_sync(ALL, fits);
     }
 
-    /* Results of rows that have waited. As leave_open(). */
+    /* Results of rows that have waited. As enter_open(). */
     static __device__ __noinline__ bool answer_all(const rd_cuda_many &many, Waiting &waiting, unsigned rows,
                                                    unsigned tiles, u64 turns) {
         bool known = true;
@@ -367,10 +367,10 @@ template <class State> struct Close {
             }
         }
         __syncwarp();
-        return __all_sync(ALL, known) || leave_open(many, !known, lane < rows ? waiting.row[lane] : 0, turns);
+        return __all_sync(ALL, known) || enter_open(many, !known, lane < rows ? waiting.row[lane] : 0, turns);
     }
 
-    /* By all lanes, of which some have a row; so many wait. As leave_open(). */
+    /* By all lanes, of which some have a row; so many wait. As enter_open(). */
     static __device__ __forceinline__ bool deliver(const rd_cuda_many &many, Waiting &waiting, unsigned &waits,
                                                    const Part &part, unsigned tiles, bool mine, u64 row, u64 turns) {
         if constexpr (HAS_BESIDE) {
@@ -393,7 +393,7 @@ template <class State> struct Close {
                 static_cast<unsigned *>(many.call.result)[(i64)row * many.axis[0].result_stride] = bits;
                 tell(many, row, REDUCT_OK, 0);
             }
-            return !__any_sync(ALL, mine && !known) || leave_open(many, mine && !known, row, turns);
+            return !__any_sync(ALL, mine && !known) || enter_open(many, mine && !known, row, turns);
         }
     }
 

@@ -3,14 +3,13 @@
 #pragma once
 
 #include "grid.cuh"
+#include "parts.cuh"
 
 namespace {
 
 constexpr int SLICES = 3;
 
-/* Widths of the element types, and where limbs begin: as rd_sum_init() has it. */
-template <class T> constexpr int PRECISION = sizeof(T) == 8 ? 53 : 24;
-template <class T> constexpr int BIAS = sizeof(T) == 8 ? 1023 : 127;
+/* Where limbs begin: as rd_sum_init() has it. */
 template <class T> constexpr int FIRST = sizeof(T) == 8 ? -34 : -5;
 
 /* One thread's part of its warp's window, in f64. `units` are the thread's in shared memory, THREADS apart: what slices
