@@ -462,6 +462,44 @@ static void spans(void **state) {
     arrays_free(&arrays);
 }
 
+/* Few elements, which one block adds up as integers where they lie no more binades apart than those have room for: as many and a few more or less,
+ * nearly all as large as their exponent allows, of one sign or not; the last warp's, or any, may be small, zero or no number. */
+static void few_elements(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1};
+    static const reduct_type results[2][3] = {{REDUCT_F64, REDUCT_F32, REDUCT_F64},
+                                              {REDUCT_F32, REDUCT_F64, REDUCT_BF16}};
+    static const size_t counts[] = {1, 2, 31, 255, 256, 257, 1000, 2047, 2048, 2049, 4000, 4095, 4096, 4097};
+    struct rng rng = rng_of(test_seed() + 14);
+    struct arrays arrays = arrays_of(5000 * sizeof(double));
+    for (int single = 0; single < 2; single++)
+        for (size_t c = 0; c < sizeof counts / sizeof *counts; c++)
+            for (uint64_t round = test_scaled(12, 3); round-- > 0;) {
+                const struct test_type *type = test_type(single ? REDUCT_F32 : REDUCT_F64);
+                const size_t count = counts[c], last = count / 32 * 32;
+                const int room = single ? 27 : 63,
+                          apart = rng_below(&rng, 3) ? room - 2 + (int)rng_below(&rng, 4) : (int)rng_below(&rng, 120),
+                          below = 1 - type->precision,
+                          most = rng_below(&rng, 3) ? (int)rng_below(&rng, 100) - 60 : type->max_exponent;
+                const bool one_sign = rng_below(&rng, 2), by_warp = rng_below(&rng, 2);
+                for (size_t i = 0; i < count; i++) {
+                    const bool small = by_warp ? i >= last : rng_below(&rng, 50) == 0;
+                    const double size = small ? ldexp(1 + rng_unit(&rng), most - apart)
+                                              : ldexp(2 - ldexp((double)rng_below(&rng, 3), below), most);
+                    values_put(type, arrays.x, i, one_sign || rng_below(&rng, 2) ? size : -size);
+                }
+                if (rng_below(&rng, 6) == 0)
+                    values_put(type, arrays.x, rng_below(&rng, count), rng_below(&rng, 2) ? (double)NAN : INFINITY);
+                if (rng_below(&rng, 3) == 0)
+                    values_put(type, arrays.x, rng_below(&rng, count), -0.0);
+                arrays_send(&arrays, count * type->size);
+                for (size_t o = 0; o < sizeof ops / sizeof *ops; o++)
+                    check_sum_as(&arrays, type, results[single][rng_below(&rng, 3)], ops[o], count, "few apart by",
+                                 apart);
+            }
+    arrays_free(&arrays);
+}
+
 /* Tiles, each of which is one block's, of magnitudes of their own, 2^below[t] down, or of zeros. The later half has
  * the opposites of the earlier one, each in another tile; the last element is all that is left. */
 enum { TILES = 12, ZEROS = 1000 };
@@ -803,6 +841,7 @@ int test_cuda_bits(void) {
         cmocka_unit_test(boundaries),
         cmocka_unit_test(products),
         cmocka_unit_test(spans),
+        cmocka_unit_test(few_elements),
         cmocka_unit_test(blocks_apart),
         cmocka_unit_test(zeros),
         cmocka_unit_test(ties),
