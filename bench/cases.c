@@ -275,19 +275,9 @@ static judge_finding judge_all(const expectation *expected, double rest, const d
     return judge_result(&exact, (const unsigned char *)results + worst * size, worst_bound);
 }
 
-/* The plain loop over all elements. */
-static judge_finding check_plain(const bench_lab *lab, const bench_case *which, const plain_job *plain,
-                                 const expectation *expected, const judge_exact *exact, double unit, double last) {
-    const size_t size = reduct_type_size(which->type);
-    /* Its longest chain of additions: one lane of eight (four) vectors of 16 bytes, then all lanes. */
-    const double chain = (double)plain->count / 4 / (16.0 / (double)size) + 256;
-    double *scales = unit > 0 ? scales_of(lab, which, expected) : NULL;
-    judge_value summed = {.u64 = 0};
-    plain_result(plain, exact->type, &summed);
-    const double bound =
-        scales ? chain * unit * scales[0] + last * judge_unit(exact->type, judge_real(exact->type, &exact->value)) : 0;
-    free(scales);
-    return judge_result(exact, &summed, reduct_type_is_float(exact->type) ? bound_of(exact->type, &summed, bound) : 0);
+/* What the plain loop's longest chain of additions rounds: one lane of eight (four) vectors of 16 bytes, then all lanes. */
+static double plain_bound(const plain_job *plain) {
+    return (double)plain->count / 4 / (16.0 / (double)reduct_type_size(plain->type)) + 256;
 }
 
 static void check(const bench_lab *lab, const bench_case *which, const library_job *exact, const library_job *fast,
@@ -308,16 +298,22 @@ static void check(const bench_lab *lab, const bench_case *which, const library_j
     int halves = rounds && reduct_type_size(which->type) == 2;
     double unit = !rounds || selects ? 0 : judge_roundoff(halves ? REDUCT_F32 : expected.type);
     double last = unit > 0 && halves ? 1 : 0;
-    double *scales = unit > 0 && expected.count ? scales_of(lab, which, &expected) : NULL;
+    double *scales = unit > 0 ? scales_of(lab, which, &expected) : NULL,
+           *scales_of_whole = unit > 0 && is_matrix(which) ? scales_of(lab, &whole, &of_whole) : scales;
+    judge_value summed = {.u64 = 0};
+    plain_result(plain, of_whole.type, &summed);
     result->runs[BENCH_EXACT].finding = judge_all(&expected, first.rest, NULL, 0, 0, exact->results);
     if (fast)
         result->runs[BENCH_FAST].finding =
             judge_all(&expected, first.rest, scales, fast_bound * unit, last, fast->results);
-    result->runs[BENCH_PLAIN].finding = check_plain(lab, &whole, plain, &of_whole, &first, unit, last);
+    result->runs[BENCH_PLAIN].finding =
+        judge_all(&of_whole, first.rest, scales_of_whole, plain_bound(plain) * unit, last, &summed);
+    if (is_matrix(which)) {
+        free(of_whole.values);
+        free(scales_of_whole);
+    }
     free(scales);
     free(expected.values);
-    if (is_matrix(which))
-        free(of_whole.values);
 }
 
 int bench_is_wrong(const bench_result *result) {

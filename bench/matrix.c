@@ -261,40 +261,21 @@ void matrix_combination(const bench_matrix *matrix, const matrix_list *order, si
 }
 
 const char *matrix_shape_text(bench_shape shape, char *text, size_t room) {
+    static const struct {
+        const char *before, *after; /* the number */
+    } words[BENCH_SHAPES] = {[BENCH_ROWS] = {"rows of ", ""},
+                             [BENCH_COLUMNS] = {"", " columns"},
+                             [BENCH_SEGMENTS] = {"segments of ", ""},
+                             [BENCH_SEGMENTS_RAGGED] = {"ragged segments of ", ""},
+                             [BENCH_SEGMENTS_FALLING] = {"", " segments as 1/k"},
+                             [BENCH_SEGMENTS_ONE] = {"one long of ", " segments"},
+                             [BENCH_GROUPS] = {"", " groups"},
+                             [BENCH_GROUPS_SKEWED] = {"", " skewed groups"},
+                             [BENCH_GROUPS_SORTED] = {"", " sorted groups"}};
     char columns[20];
-    report_count_text(shape.columns, columns, sizeof columns);
-    switch (shape.kind) {
-    case BENCH_ROWS:
-        snprintf(text, room, "rows of %s", columns);
-        break;
-    case BENCH_COLUMNS:
-        snprintf(text, room, "%s columns", columns);
-        break;
-    case BENCH_SEGMENTS:
-        snprintf(text, room, "segments of %s", columns);
-        break;
-    case BENCH_SEGMENTS_RAGGED:
-        snprintf(text, room, "ragged segments of %s", columns);
-        break;
-    case BENCH_SEGMENTS_FALLING:
-        snprintf(text, room, "%s segments as 1/k", columns);
-        break;
-    case BENCH_SEGMENTS_ONE:
-        snprintf(text, room, "one long of %s segments", columns);
-        break;
-    case BENCH_GROUPS:
-        snprintf(text, room, "%s groups", columns);
-        break;
-    case BENCH_GROUPS_SKEWED:
-        snprintf(text, room, "%s skewed groups", columns);
-        break;
-    case BENCH_GROUPS_SORTED:
-        snprintf(text, room, "%s sorted groups", columns);
-        break;
-    case BENCH_SHAPES:
-    case BENCH_WHOLE:
-        *text = '\0';
-        break;
-    }
+    *text = '\0';
+    if (shape.kind != BENCH_WHOLE)
+        snprintf(text, room, "%s%s%s", words[shape.kind].before,
+                 report_count_text(shape.columns, columns, sizeof columns), words[shape.kind].after);
     return text;
 }

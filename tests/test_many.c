@@ -1300,6 +1300,23 @@ static void fill_close_row(struct rng *rng, const struct test_type *type, void *
         values_put(type, x, first + rng_below(rng, count), rng_below(rng, 2) ? (double)NAN : (double)INFINITY);
 }
 
+/* Rows that are `pitch` elements apart, from the first element on, and results so many. */
+static void set_rows(struct many *many, uint64_t rows, uint64_t length, uint64_t pitch, int64_t apart) {
+    many->segmented = false;
+    many->twice = true;
+    many->mask = REDUCT_MASK_NONE;
+    many->rank = 2;
+    many->axes = 2;
+    many->results = rows;
+    many->result_span = (size_t)((int64_t)rows * apart);
+    many->result_first = many->first[0] = many->first[1] = 0;
+    many->span = pitch * rows;
+    memcpy(many->length, (uint64_t[]){rows, length}, 2 * sizeof *many->length);
+    memcpy(many->result_stride, (int64_t[]){apart, 0}, 2 * sizeof *many->result_stride);
+    for (int i = 0; i < 2; i++)
+        memcpy(many->stride[i], (int64_t[]){(int64_t)pitch, 1}, 2 * sizeof **many->stride);
+}
+
 /* Rows of f32 whose sums devices know but for a bound: all sorts of lengths, with nothing between them or something, of which few or most are such that
  * a bound does not say what the results are. */
 static void rows_in_few_additions(void **state) {
@@ -1317,21 +1334,9 @@ static void rows_in_few_additions(void **state) {
                        rare = 1 + rng_below(rng, rng_below(rng, 3) ? 200 : 3), any = rng_below(rng, 9);
         const bool one_kind = rng_below(rng, 2);
         const int64_t apart = rng_below(rng, 4) ? 1 : 2;
-        many->segmented = false;
-        many->twice = true;
-        many->mask = REDUCT_MASK_NONE;
-        many->rank = 2;
-        many->axes = 2;
-        many->results = rng_below(rng, 2) ? most : 1 + rng_below(rng, most);
-        many->result_span = (size_t)((int64_t)many->results * apart);
-        many->result_first = 0;
-        many->span = pitch * many->results;
-        memcpy(many->length, (uint64_t[]){many->results, length}, 2 * sizeof *many->length);
-        memcpy(many->result_stride, (int64_t[]){apart, 0}, 2 * sizeof *many->result_stride);
-        for (int i = 0; i < 2; i++) {
+        set_rows(many, rng_below(rng, 2) ? most : 1 + rng_below(rng, most), length, pitch, apart);
+        for (int i = 0; i < 2; i++)
             many->first[i] = 4 * (int64_t)rng_below(rng, 3);
-            memcpy(many->stride[i], (int64_t[]){(int64_t)pitch, 1}, 2 * sizeof **many->stride);
-        }
         fill(many, &type, 1);
         many->reductions = many->inputs = 1;
         const char *device = devices[rng_below(rng, device_count)];
@@ -1367,18 +1372,7 @@ static void rows_beside_ties(void **state) {
     struct rng *rng = &many->rng;
     for (uint64_t rounds = test_scaled(300, test_fewest(60)); rounds-- > 0;) {
         const uint64_t length = (uint64_t)16 << rng_below(rng, 8), rows = SPAN / length;
-        many->segmented = false;
-        many->twice = true;
-        many->mask = REDUCT_MASK_NONE;
-        many->rank = 2;
-        many->axes = 2;
-        many->results = many->result_span = rows;
-        many->result_first = many->first[0] = many->first[1] = 0;
-        many->span = SPAN;
-        memcpy(many->length, (uint64_t[]){rows, length}, 2 * sizeof *many->length);
-        memcpy(many->result_stride, (int64_t[]){1, 0}, 2 * sizeof *many->result_stride);
-        for (int i = 0; i < 2; i++)
-            memcpy(many->stride[i], (int64_t[]){(int64_t)length, 1}, 2 * sizeof **many->stride);
+        set_rows(many, rows, length, length, 1);
         fill(many, &type, 1);
         const reduct_operator op = OPERATORS[rng_below(rng, sizeof OPERATORS / sizeof *OPERATORS)];
         const bool squares = op == REDUCT_VAR || op == REDUCT_STD;

@@ -223,8 +223,8 @@ static void fill_subnormals(struct matrix *matrix, const struct test_type *type,
     }
 }
 
-/* As many binades apart as sums of few elements have room for on a device, and a few more or less; all of one sign, as large as their exponent
- * allows, or not. */
+/* Nearly nothing but the largest significand, some binades below which the last element lies, and one in a hundred: about as many as integers
+ * of 64 bits or 128 have room for beside it. All of one sign, or not. */
 static void fill_spread(struct matrix *matrix, const struct test_type *type, size_t count) {
     static const int APART[] = {26, 27, 28, 29, 30, 62, 63, 64, 65};
     struct rng *rng = &matrix->rng;
@@ -249,7 +249,7 @@ static void fill_zeros(struct matrix *matrix, const struct test_type *type, size
     }
 }
 
-/* Data that are binned from the first block to the last, or as far apart as sums of few may be. */
+/* Data that are binned from the first block to the last, or may be. */
 static const struct {
     const char *name;
     void (*fill)(struct matrix *matrix, const struct test_type *type, size_t count);

@@ -90,8 +90,8 @@ static reduct_status resolve_all(const reduct_plan_options *options, struct rd_m
             return rd_fail(error, REDUCT_ERROR_ARGUMENT,
                            "reductions: number %zu reads %s elements, the first one %s; they read the same data", i,
                            rd_type(reduction->element)->name, rd_type(many->reduction[0].element)->name);
-        reduction->mode =
-            REDUCT_EXACT; /* fast sums are of whole arrays, whose blocks they have; and of few elements no faster */
+        /* Fast sums are of whole arrays, whose blocks they have; of few elements they are no faster. */
+        reduction->mode = REDUCT_EXACT;
         unsigned inputs = rd_operator(reduction->op)->inputs;
         many->inputs = inputs > many->inputs ? inputs : many->inputs;
     }

@@ -61,7 +61,7 @@ static bool is_of_amd(void) {
     return memcmp(vendor, "AuthenticAMD", sizeof vendor) == 0;
 }
 
-/* Family 0x19, with AVX-512: "Software Optimization Guide for the AMD Zen4 Microarchitecture", 2023, section 2.11. */
+/* Family 0x19, of which Zen 4 has AVX-512. What that is slow at was measured (docs/benchmarks/cpu.md). */
 static bool is_zen_4(void) {
     enum { ZEN_3_AND_4 = 0x19 };
     unsigned eax, ebx, ecx, edx;

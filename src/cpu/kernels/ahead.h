@@ -20,6 +20,11 @@
 
 enum { AHEAD = 2048 };
 
+/* AHEAD, where it pays to ask and so many bytes come after what is read; else 0. */
+static inline size_t bytes_ahead(size_t after) {
+    return after >= AHEAD && rd_asks_ahead() ? AHEAD : 0;
+}
+
 /* How many of n elements have AHEAD more bytes behind them, in whole steps; so many bytes come after them. */
 static inline size_t count_ahead(size_t n, size_t step, size_t bytes, size_t after) {
     const size_t all = n * bytes + after,

@@ -36,7 +36,7 @@ static bool close_block(const struct taken *taken, const doubles product[ROW], i
 }
 
 static bool multiply_f64(const void *x, size_t after, struct rd_factor *factor) {
-    const size_t ahead = after < AHEAD || !rd_asks_ahead() ? 0 : AHEAD;
+    const size_t ahead = bytes_ahead(after);
     doubles product[ROW];
     struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
     const char *at = x;
@@ -56,7 +56,7 @@ static bool multiply_f64(const void *x, size_t after, struct rd_factor *factor) 
 }
 
 ALWAYS_INLINE bool multiply_narrow(const void *x, size_t after, reduct_type element, struct rd_factor *factor) {
-    const size_t bytes = size_of(element), ahead = after < AHEAD || !rd_asks_ahead() ? 0 : AHEAD;
+    const size_t bytes = size_of(element), ahead = bytes_ahead(after);
     doubles product[ROW];
     struct taken taken = {{0}, (words){0} + 1, (words){0} + 1};
     const char *at = x;

@@ -152,7 +152,7 @@ INTEGER(u64, uint64_t, uint64_t, WIDE_SUM(x[i], (uint64_t)0), WIDE_SUM(x[i], (ui
 /* Of pairs, how many have no zero byte: in vectors of bytes, of which as many are added up as a byte counts. */
 static size_t count_true(const unsigned char *x, const unsigned char *y, size_t count) {
     typedef unsigned char bytes __attribute__((vector_size(VECTOR_BYTES)));
-    const size_t ahead = rd_asks_ahead() ? AHEAD : 0;
+    const size_t ahead = bytes_ahead(count);
     size_t total = 0, i = 0;
     while (count - i >= VECTOR_BYTES) {
         bytes found = {0}, a, b;
