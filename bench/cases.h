@@ -32,6 +32,7 @@ typedef enum bench_shape_kind {
 typedef struct bench_shape {
     bench_shape_kind kind;
     uint64_t columns; /* of the matrix; or elements of segments, of each or as a mean; or how many segments or groups */
+    uint64_t width;   /* of groups: elements of a row, each with a result of its own; 0: 1 */
 } bench_shape;
 
 typedef struct bench_case {
@@ -51,6 +52,10 @@ typedef struct bench_others {
     unsigned count;
     reduct_operator op[BENCH_OTHERS];
 } bench_others;
+
+static inline bool bench_same_shape(bench_shape a, bench_shape b) {
+    return a.kind == b.kind && a.columns == b.columns && a.width == b.width;
+}
 
 static inline bool bench_is_grouped(bench_shape shape) {
     return shape.kind >= BENCH_GROUPS;

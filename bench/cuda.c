@@ -51,6 +51,13 @@ static const matrix_standard standards[] = {
     {"Other operators by groups",
      {"mean,var,dot,min,argmax", "f32", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000",
       "queued"}},
+    {"Sums of rows by groups",
+     {"sum", "f32", "normal", "2^26", NULL, NULL, "0",
+      "groups:1000x64,groups:100000x64,skewed:100000x64,groups:1000x256,groups:100000x256,skewed:100000x256",
+      "queued"}},
+    {"Several operators by groups at once",
+     {"sum+mean,sum+mean+var+std,sum+min+max+mean+std", "f32", "normal", "2^26", NULL, NULL, "0",
+      "groups:100,groups:10000,groups:1000000", "queued"}},
     {"Sums by groups of 16 bits",
      {"sum", "f16,bf16", "normal", "2^26", NULL, NULL, "0", "groups:100,groups:10000,groups:1000000", "queued"}},
     {"Sums by groups of other data",
@@ -103,21 +110,21 @@ static cuda_case pick(const bench_matrix *what, size_t number) {
     uint64_t n = matrix_bytes(what, at[LIST_SIZE], type) / reduct_type_size(type);
     const bool has_columns = shape.kind == BENCH_ROWS || shape.kind == BENCH_COLUMNS || shape.kind == BENCH_SEGMENTS ||
                              shape.kind == BENCH_SEGMENTS_RAGGED;
+    const uint64_t row = has_columns ? shape.columns : shape.width ? shape.width : 1;
     return (cuda_case){.op = what->ops[at[LIST_OP]],
                        .others = what->others[at[LIST_OP]],
                        .type = type,
                        .data = what->data[at[LIST_DATA]],
-                       .n = has_columns ? n / shape.columns * shape.columns : n,
+                       .n = n / row * row,
                        .offset = what->offsets[at[LIST_OFFSET]],
                        .shape = shape,
                        .waits = what->waits[at[LIST_CALLS]]};
 }
 
-/* Integers have one kind of data: they are measured with the first alone; several operators, of whole
- * arrays, rows, columns and segments, of which no array has more elements than bounds of 32 bits count. */
+/* Integers have one kind of data: they are measured with the first alone; segments of arrays that have no more elements than bounds of
+ * 32 bits count. */
 static bool is_wanted(const bench_matrix *what, const cuda_case *which) {
     return which->n > 0 && (!bench_is_segmented(which->shape) || which->n <= UINT32_MAX) &&
-           (!which->others.count || !bench_is_grouped(which->shape)) &&
            (reduct_type_is_float(which->type) || which->data == what->data[0]);
 }
 
@@ -140,7 +147,7 @@ static bool is_measured(const cuda_results *results, const cuda_case *which) {
         const cuda_case *other = &results->items[i].which;
         found = found || (cuda_same_ops(other, which) && other->type == which->type && other->data == which->data &&
                           other->n == which->n && other->offset == which->offset && other->waits == which->waits &&
-                          other->shape.kind == which->shape.kind && other->shape.columns == which->shape.columns);
+                          bench_same_shape(other->shape, which->shape));
     }
     return found;
 }

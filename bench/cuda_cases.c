@@ -192,7 +192,7 @@ const char *cuda_peer_name(const cuda_case *which) {
     case BENCH_GROUPS:
     case BENCH_GROUPS_SKEWED:
     case BENCH_GROUPS_SORTED:
-        return segmented && which->op == REDUCT_SUM ? "CUB sort, ReduceByKey" : NULL;
+        return segmented && which->op == REDUCT_SUM && !which->shape.width ? "CUB sort, ReduceByKey" : NULL;
     case BENCH_COLUMNS:
     case BENCH_SEGMENTS:
     case BENCH_SEGMENTS_RAGGED:
@@ -204,6 +204,11 @@ const char *cuda_peer_name(const cuda_case *which) {
     return NULL;
 }
 
+/* Elements that an index is for. */
+static uint64_t width_of(const cuda_case *which) {
+    return which->shape.width ? which->shape.width : 1;
+}
+
 uint64_t cuda_result_count(const cuda_case *which) {
     switch (which->shape.kind) {
     case BENCH_ROWS:
@@ -213,10 +218,11 @@ uint64_t cuda_result_count(const cuda_case *which) {
     case BENCH_COLUMNS:
     case BENCH_SEGMENTS_FALLING:
     case BENCH_SEGMENTS_ONE:
+        return which->shape.columns;
     case BENCH_GROUPS:
     case BENCH_GROUPS_SKEWED:
     case BENCH_GROUPS_SORTED:
-        return which->shape.columns;
+        return which->shape.columns * width_of(which);
     case BENCH_SHAPES:
     case BENCH_WHOLE:
         break;
@@ -292,24 +298,24 @@ static uint64_t mixed(uint64_t x) {
     return x ^ x >> 33;
 }
 
-/* The group of an element; skewed: the odds of group g are about those of 1 / (g + 1). */
-static uint32_t group_of(const cuda_case *which, uint64_t seed, uint64_t at) {
-    const uint64_t groups = which->shape.columns;
-    const double odds = (double)(mixed(mixed(seed) + at) >> 11) * 0x1p-53;
-    double group = odds * (double)groups;
-    if (which->shape.kind == BENCH_GROUPS_SORTED)
-        group = (double)at / (double)which->n * (double)groups;
-    else if (which->shape.kind == BENCH_GROUPS_SKEWED)
-        group = exp(odds * log((double)groups + 1)) - 1;
-    return group < (double)groups ? (uint32_t)group : (uint32_t)(groups - 1);
-}
-
 static bool has_indices(const cuda_case *which) {
     return bench_is_grouped(which->shape) || bench_is_segmented(which->shape);
 }
 
 static uint64_t index_count(const cuda_case *which) {
-    return bench_is_segmented(which->shape) ? cuda_result_count(which) + 1 : which->n;
+    return bench_is_segmented(which->shape) ? cuda_result_count(which) + 1 : which->n / width_of(which);
+}
+
+/* The group of a row; skewed: the odds of group g are about those of 1 / (g + 1). */
+static uint32_t group_of(const cuda_case *which, uint64_t seed, uint64_t at) {
+    const uint64_t groups = which->shape.columns;
+    const double odds = (double)(mixed(mixed(seed) + at) >> 11) * 0x1p-53;
+    double group = odds * (double)groups;
+    if (which->shape.kind == BENCH_GROUPS_SORTED)
+        group = (double)at / (double)index_count(which) * (double)groups;
+    else if (which->shape.kind == BENCH_GROUPS_SKEWED)
+        group = exp(odds * log((double)groups + 1)) - 1;
+    return group < (double)groups ? (uint32_t)group : (uint32_t)(groups - 1);
 }
 
 /* Elements of segment `number`, but for what the last one has more. */
@@ -334,7 +340,7 @@ static uint64_t segment_length(const cuda_case *which, uint64_t number) {
 static void fill_indices(cuda_lab *lab, const cuda_case *which) {
     uint64_t at = 0;
     if (!bench_is_segmented(which->shape)) {
-        for (uint64_t i = 0; i < which->n; i++)
+        for (uint64_t i = 0; i < index_count(which); i++)
             lab->host_indices[i] = group_of(which, lab->settings.seed, i);
         return;
     }
@@ -348,8 +354,7 @@ static void fill_indices(cuda_lab *lab, const cuda_case *which) {
 
 static void prepare_indices(cuda_lab *lab, const cuda_case *which) {
     const uint64_t count = index_count(which), bytes = count * sizeof *lab->host_indices;
-    if (lab->indexed == which->n && lab->indexed_shape.kind == which->shape.kind &&
-        lab->indexed_shape.columns == which->shape.columns)
+    if (lab->indexed == which->n && bench_same_shape(lab->indexed_shape, which->shape))
         return;
     if (lab->index_count != count) {
         gpu_cuda_free(lab->device, lab->indices);
@@ -464,7 +469,8 @@ static reduct_status make_plan(const cuda_case *which, reduct_mode mode, const c
     uint64_t columns = which->shape.columns, results = cuda_result_count(which), length = length_of(which);
     reduct_plan_options options = {
         .reductions = reductions, .reduction_count = 1 + which->others.count, .device = device};
-    const reduct_groups groups = {.count = columns, .elements = which->n, .index = REDUCT_U32};
+    const reduct_groups groups = {
+        .count = columns, .elements = which->n / width_of(which), .index = REDUCT_U32, .width = width_of(which)};
     const reduct_segments segments = {.count = results, .elements = which->n, .index = REDUCT_U32};
     switch (which->shape.kind) {
     case BENCH_WHOLE:

@@ -6,6 +6,7 @@ this library, and of PyTorch beside it. Needs PyTorch and NumPy; without a GPU o
 A row of 4096 numbers is summed in every setting of a list; one of 2^20, on the CPU, by 1 to 8 threads. Printed is how many different results there are in each group of
 settings, and over all of them: 1 means that nothing but the data decides."""
 import ctypes
+import os
 import struct
 import sys
 
@@ -14,7 +15,7 @@ import torch
 from peers import Options, Reduction
 
 COLUMNS = 4096
-BATCHES = (1, 2, 3, 8, 31, 64, 256, 1000, 10000)
+BATCHES = (1, 2, 3, 8, 31, 64, 256, 1000, 10000, 100000, 1000000)
 PARTS = (2, 3, 4, 5, 6, 7, 8)
 LONG = 1 << 20
 THREADS = (1, 2, 3, 4, 5, 6, 7, 8)
@@ -87,11 +88,20 @@ class Torch:
         return torch.stack([part.sum() for part in torch.tensor_split(row, count)]).sum().item()
 
 
+def fits(batch, device):
+    """Whether there is memory for a batch; says so where there is not."""
+    needed = 4 * COLUMNS * batch
+    free = torch.cuda.mem_get_info()[0] if device == 'cuda' else os.sysconf('SC_AVPHYS_PAGES') * os.sysconf('SC_PAGE_SIZE')
+    if needed > free // 4 * 3:
+        print(f'not asked, {device}: a batch of {batch} takes {needed >> 20} MiB, of {free >> 20} that are free')
+    return needed <= free // 4 * 3
+
+
 def settings(summer, row, device):
     """Bits in each group of settings on a device."""
     row = row.to(device)
     found = {'in batches': set(), 'shifted by elements': set(), 'in parts': set()}
-    for batch in BATCHES:
+    for batch in filter(lambda batch: fits(batch, device), BATCHES):
         found['in batches'].add(pattern(summer.rows(row.repeat(batch, 1))))
     for shift in range(8):
         room = torch.zeros(4, COLUMNS + 8, device=device)

@@ -149,9 +149,15 @@ static int set_shape(bench_matrix *matrix, unsigned at, const char *text) {
     if (kind == BENCH_SHAPES)
         return -1;
     text += strlen(names[kind]);
-    if (kind == BENCH_WHOLE ? *text : program_size_parse(text, &columns) != 0 || columns == 0 || columns >> 36 != 0)
+    char number[32];
+    uint64_t width = 0;
+    const char *by = kind >= BENCH_GROUPS ? strchr(text, 'x') : NULL;
+    snprintf(number, sizeof number, "%.*s", by ? (int)(by - text) : (int)strlen(text), text);
+    if (by && (program_size_parse(by + 1, &width) != 0 || width == 0 || width >> 36 != 0))
         return -1;
-    matrix->shapes[at] = (bench_shape){kind, columns};
+    if (kind == BENCH_WHOLE ? *text : program_size_parse(number, &columns) != 0 || columns == 0 || columns >> 36 != 0)
+        return -1;
+    matrix->shapes[at] = (bench_shape){kind, columns, width};
     return 0;
 }
 
@@ -272,10 +278,12 @@ const char *matrix_shape_text(bench_shape shape, char *text, size_t room) {
                              [BENCH_GROUPS] = {"", " groups"},
                              [BENCH_GROUPS_SKEWED] = {"", " skewed groups"},
                              [BENCH_GROUPS_SORTED] = {"", " sorted groups"}};
-    char columns[20];
+    char columns[20], width[20];
     *text = '\0';
     if (shape.kind != BENCH_WHOLE)
-        snprintf(text, room, "%s%s%s", words[shape.kind].before,
-                 report_count_text(shape.columns, columns, sizeof columns), words[shape.kind].after);
+        snprintf(text, room, "%s%s%s%s%s", words[shape.kind].before,
+                 report_count_text(shape.columns, columns, sizeof columns), words[shape.kind].after,
+                 shape.width ? " of rows of " : "",
+                 shape.width ? report_count_text(shape.width, width, sizeof width) : "");
     return text;
 }

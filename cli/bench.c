@@ -33,7 +33,8 @@ static const program_option known[] = {
      "GPU also segments:N or ragged:N, one for each segment of N elements, or of up to half as many more or less; "
      "falling:N or one:N, for N segments of lengths as 1/k, or of which one is long; groups:N, skewed:N or "
      "sorted:N, one for each of N groups, of which elements have numbers: with the same odds, low ones more often, "
-     "or in order; or all, for rows and columns of 16 to 1Ki, on a GPU to 4Mi"},
+     "or in order; groups:NxD and the like, where rows of D elements have the numbers; or all, for rows and columns of "
+     "16 to 1Ki, on a GPU to 4Mi"},
     {"sizes", 's', "LIST",
      "Bytes of each array, such as 32Ki,8Mi,1Gi, or elements, such as 2^20; or all: 32Ki,512Ki,8Mi,256Mi; on a GPU "
      "2^10 to 2^30"},

@@ -11,7 +11,7 @@
 #include "cuda/groups.h"
 #include "cuda_support.h"
 
-enum { REDUCTIONS_MOST = 3, RESULT_BYTES = 32 };
+enum { REDUCTIONS_MOST = 4, RESULT_BYTES = 32 };
 
 /* How indices are spread. */
 enum spread { UNIFORM, SKEWED, ONE_GROUP, SORTED, RUNS, SPREADS };
@@ -143,8 +143,8 @@ static void fill_mask(struct grouping *test) {
 static void make_of(struct grouping *test, uint64_t seed, const struct test_type *type,
                     const struct test_operator *only) {
     static const reduct_type indices[] = {REDUCT_U8, REDUCT_U16, REDUCT_U32, REDUCT_U64, REDUCT_I32, REDUCT_I64};
-    static const uint64_t counts[] = {1, 3, 33, 200, 3000, 30000}, elements[] = {0, 1, 31, 700, 6000, 40000},
-                          widths[] = {1, 1, 1, 1, 3, 4, 64};
+    static const uint64_t counts[] = {1, 3, 33, 200, 3000, 10000, 15000, 30000},
+                          elements[] = {0, 1, 31, 700, 6000, 40000}, widths[] = {1, 1, 1, 1, 3, 4, 64, 37, 300};
     *test = (struct grouping){.rng = rng_of(seed)};
     struct rng *rng = &test->rng;
     do
@@ -155,11 +155,11 @@ static void make_of(struct grouping *test, uint64_t seed, const struct test_type
     test->shift = rng_below(rng, 3) ? 0 : (unsigned)rng_below(rng, 4);
     reduct_groups *groups = &test->groups;
     groups->index = test->index->type;
-    groups->count = counts[rng_below(rng, only ? 4 : 6)];
+    groups->count = counts[rng_below(rng, only ? 4 : 8)];
     if (test->index->size == 1 && groups->count > 256)
         groups->count = 256;
     groups->elements = elements[rng_below(rng, only ? 4 : gpu.quick ? 5 : 6)];
-    groups->width = widths[rng_below(rng, 7)];
+    groups->width = widths[rng_below(rng, 9)];
     if (groups->width > 1) {
         groups->elements /= groups->width;
         groups->count = groups->count > 500 ? 500 : groups->count;
@@ -318,16 +318,22 @@ static void compare(const struct grouping *test, uint64_t seed, const char *how,
  * Tests
  * ------------------------------------------------------------------------------------------------------------------ */
 
+static void check_made(struct grouping *test, uint64_t seed) {
+    const bool outcomes = rng_below(&test->rng, 3) != 0;
+    rd_cuda_groups_move_least = rng_next(&test->rng) & 1 ? 0 : RD_CUDA_GROUPS_MOVE_LEAST;
+    rd_cuda_groups_gather_least = rng_next(&test->rng) & 1 ? 0 : RD_CUDA_GROUPS_ROWS_BYTES;
+    struct came expected = run_on(test, "cpu", outcomes), got = run_on(test, gpu.name, outcomes);
+    compare(test, seed, outcomes ? "with outcomes" : "without", &got, &expected, outcomes);
+    rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
+    rd_cuda_groups_gather_least = RD_CUDA_GROUPS_ROWS_BYTES;
+    clear_came(&expected);
+    clear_came(&got);
+}
+
 static void check_case(uint64_t seed) {
     struct grouping test;
     make(&test, seed);
-    const bool outcomes = rng_below(&test.rng, 3) != 0;
-    rd_cuda_groups_move_least = rng_next(&test.rng) & 1 ? 0 : RD_CUDA_GROUPS_MOVE_LEAST;
-    struct came expected = run_on(&test, "cpu", outcomes), got = run_on(&test, gpu.name, outcomes);
-    compare(&test, seed, outcomes ? "with outcomes" : "without", &got, &expected, outcomes);
-    rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
-    clear_came(&expected);
-    clear_came(&got);
+    check_made(&test, seed);
     clear(&test);
 }
 
@@ -963,6 +969,110 @@ static void ways(void **state) {
         }
 }
 
+/* Several sums of a plan, some of which are finished from the same planes, with others between them. */
+static void shared(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM,   REDUCT_MEAN, REDUCT_VAR, REDUCT_STD,   REDUCT_SUM,
+                                          REDUCT_SUMSQ, REDUCT_RMS,  REDUCT_MIN, REDUCT_NORM1, REDUCT_MEAN};
+    const uint64_t count = gpu.quick ? test_scaled(120, 40) : test_scaled(2000, 100);
+    for (uint64_t i = 0; i < count; i++) {
+        const uint64_t seed = test_seed() * 1000033 + i;
+        struct grouping test;
+        make(&test, seed);
+        test.reductions = 2 + rng_below(&test.rng, REDUCTIONS_MOST - 1);
+        test.groups.with_initial = rng_below(&test.rng, 3) == 0;
+        const reduct_nan usual = (reduct_nan)rng_below(&test.rng, 3);
+        for (size_t r = 0; r < test.reductions; r++) {
+            do
+                test.reduction[r] = pick_reduction(&test.rng, test.type,
+                                                   test_operator(ops[rng_below(&test.rng, sizeof ops / sizeof *ops)]));
+            while (!is_served(test.reduction[r].op, test.type->type));
+            if (rng_below(&test.rng, 3))
+                test.reduction[r].nan = usual;
+        }
+        check_made(&test, seed);
+        clear(&test);
+    }
+}
+
+/* Sums of long rows, which are gathered by group: of any length, aligned or not, with NaNs among them, and masks. */
+static void rows(void **state) {
+    (void)state;
+    static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_VAR, REDUCT_SUMSQ, REDUCT_DOT, REDUCT_NORM1};
+    const uint64_t count = gpu.quick ? test_scaled(150, 50) : test_scaled(1500, 150);
+    rd_cuda_groups_gather_least = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        struct grouping test = {.rng = rng_of(test_seed() * 1000039 + i), .index = test_type(REDUCT_U32)};
+        struct rng *rng = &test.rng;
+        do
+            test.type = &test_types[rng_below(rng, test_type_count)];
+        while (!test.type->element);
+        test.spread = (enum spread)rng_below(rng, SPREADS);
+        test.shift = (unsigned)rng_below(rng, 3) / 2;
+        test.groups = (reduct_groups){.count = 1 + rng_below(rng, rng_below(rng, 2) ? 5 : 300),
+                                      .width = 64 / test.type->size + rng_below(rng, rng_below(rng, 2) ? 8 : 400),
+                                      .index = REDUCT_U32,
+                                      .skip = rng_below(rng, 2)};
+        test.groups.elements = rng_below(rng, 30000 / test.groups.width);
+        test.elements = test.groups.elements * test.groups.width;
+        test.results = test.groups.count * test.groups.width;
+        test.reductions = 1 + rng_below(rng, 2);
+        for (size_t r = 0; r < test.reductions; r++)
+            do
+                test.reduction[r] =
+                    pick_reduction(rng, test.type, test_operator(ops[rng_below(rng, sizeof ops / sizeof *ops)]));
+            while (!is_served(test.reduction[r].op, test.type->type));
+        fill_values(&test);
+        for (uint64_t nan = rng_below(rng, 2) ? rng_below(rng, 40) : 0; test.elements && nan-- > 0;)
+            memset(test.x + (test.shift + rng_below(rng, test.elements)) * test.type->size, 0xff, test.type->size);
+        fill_mask(&test);
+        fill_indices(&test, rng_below(rng, 3) == 0);
+        struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
+        compare(&test, i, "rows", &got, &expected, true);
+        clear_came(&expected);
+        clear_came(&got);
+        clear(&test);
+    }
+    rd_cuda_groups_gather_least = RD_CUDA_GROUPS_ROWS_BYTES;
+}
+
+/* How many launches a plan of several takes: two for what they share, one that adds for elements, another for squares, and one for each that
+ * rounds. */
+static void shared_launches(void **state) {
+    (void)state;
+    static const struct {
+        reduct_operator op[4];
+        reduct_nan nan[4];
+        size_t launches;
+    } way[] = {
+        {{REDUCT_SUM, REDUCT_MEAN, REDUCT_VAR, REDUCT_STD}, {REDUCT_NAN_PROPAGATE}, 1 + 2 + 4},
+        {{REDUCT_VAR, REDUCT_SUMSQ, REDUCT_SUM, REDUCT_RMS}, {REDUCT_NAN_PROPAGATE}, 1 + 2 + 2 + 1 + 1 + 2},
+        {{REDUCT_SUM, REDUCT_SUM, REDUCT_SUM, REDUCT_MEAN},
+         {REDUCT_NAN_IGNORE, REDUCT_NAN_ERROR, REDUCT_NAN_PROPAGATE, REDUCT_NAN_IGNORE},
+         2 * (1 + 1 + 2)},
+    };
+    for (size_t i = 0; i < sizeof way / sizeof way[0]; i++) {
+        struct grouping test = {.rng = rng_of(test_seed() + 17 * i),
+                                .type = test_type(REDUCT_F32),
+                                .index = test_type(REDUCT_U32),
+                                .elements = 3000,
+                                .results = 77,
+                                .reductions = 4};
+        test.groups = (reduct_groups){.count = 77, .elements = 3000, .index = REDUCT_U32, .width = 1};
+        for (size_t r = 0; r < 4; r++) {
+            test.reduction[r] = test_reduction(way[i].op[r], REDUCT_F32, REDUCT_DEFAULT);
+            test.reduction[r].nan = way[i].nan[r];
+        }
+        fill_values(&test);
+        fill_mask(&test);
+        fill_indices(&test, false);
+        struct queue queue = make_queue(&test);
+        assert_int_equal(count_launches(&test, &queue), way[i].launches);
+        clear_queue(&queue);
+        clear(&test);
+    }
+}
+
 static void cases(void **state) {
     (void)state;
     const char *only = getenv("REDUCT_TEST_CASE");
@@ -979,6 +1089,9 @@ int test_cuda_groups(void) {
     const struct CMUnitTest tests[] = {cmocka_unit_test(each),
                                        cmocka_unit_test(ways),
                                        cmocka_unit_test(cases),
+                                       cmocka_unit_test(shared),
+                                       cmocka_unit_test(shared_launches),
+                                       cmocka_unit_test(rows),
                                        cmocka_unit_test(queued),
                                        cmocka_unit_test(tables),
                                        cmocka_unit_test(buckets),

@@ -75,12 +75,12 @@ static bool takes_initial(const struct grouped *grouped) {
     return grouped->inputs == 1;
 }
 
-/* Mostly one; `sums`: of those that are formed in tables of windows. */
+/* Mostly one; `sums`: of those that are formed in tables of windows, and share them if there are more. */
 static void choose_reductions(struct grouped *grouped, bool sums) {
-    static const reduct_operator SUMS[] = {REDUCT_SUM, REDUCT_SUM, REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1};
+    static const reduct_operator SUMS[] = {REDUCT_SUM, REDUCT_SUM, REDUCT_SUM, REDUCT_MEAN, REDUCT_NORM1, REDUCT_VAR};
     struct rng *rng = &grouped->rng;
     const bool has_products = strncmp(grouped->device, "cuda", 4) != 0;
-    grouped->reductions = rng_below(rng, 3) ? 1 : 1 + rng_below(rng, REDUCTIONS_MOST);
+    grouped->reductions = rng_below(rng, 3) > sums ? 1 : 1 + rng_below(rng, REDUCTIONS_MOST);
     grouped->inputs = 1;
     for (size_t i = 0; i < grouped->reductions; i++) {
         reduct_operator op;

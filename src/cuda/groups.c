@@ -11,7 +11,7 @@
 #include <string.h>
 
 uint64_t rd_cuda_groups_alone_most = RD_CUDA_GROUPS_ALONE_ELEMENTS, rd_cuda_groups_first_most = UINT32_MAX,
-         rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
+         rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST, rd_cuda_groups_gather_least = RD_CUDA_GROUPS_ROWS_BYTES;
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Families
@@ -31,7 +31,7 @@ static bool is_half(const struct rd_type *type) {
     return type->kind == RD_FLOAT && type->bytes == 2;
 }
 
-static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
+static struct kernels kernels_of_sums(const reduct_reduction *reduction, bool moments) {
     const struct rd_type *element = rd_type(reduction->element);
     const enum rd_transform transform = rd_operator(reduction->op)->transform;
     const bool weighted = transform == RD_WEIGHTED,
@@ -47,7 +47,7 @@ static struct kernels kernels_of_sums(const reduct_reduction *reduction) {
         snprintf(type, sizeof type, "%u", element->bytes);
     snprintf(kernels.image, sizeof kernels.image, "kernels/groups_%s", kernels.floats ? type : "integers");
     snprintf(kernels.kind[0], sizeof kernels.kind[0], "%s_%s", products ? "products" : "terms", type);
-    if (transform == RD_MOMENTS || weighted)
+    if (moments || weighted)
         snprintf(kernels.kind[1], sizeof kernels.kind[1], "products_%s", type);
     return kernels;
 }
@@ -77,12 +77,12 @@ static unsigned pick_of_extremes(const reduct_reduction *reduction, uint64_t row
                : RD_CUDA_GROUPS_EXTREME;
 }
 
-/* False where there are none. */
-static bool kernels_of(const reduct_reduction *reduction, uint64_t rows, struct kernels *kernels) {
+/* False where there are none. `moments`: a sum's elements are squared as well. */
+static bool kernels_of(const reduct_reduction *reduction, uint64_t rows, bool moments, struct kernels *kernels) {
     switch (rd_family(reduction)) {
     case RD_EXACT_SUM:
     case RD_INTEGER_SUM:
-        *kernels = kernels_of_sums(reduction);
+        *kernels = kernels_of_sums(reduction, moments);
         return true;
     case RD_EXTREME:
         *kernels = kernels_of_picks(reduction, pick_of_extremes(reduction, rows));
@@ -99,6 +99,58 @@ static bool kernels_of(const reduct_reduction *reduction, uint64_t rows, struct 
         break;
     }
     return false;
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * What reductions share
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static enum rd_transform transform_of(const struct rd_many *many, size_t which) {
+    return rd_operator(many->reduction[which].op)->transform;
+}
+
+static bool is_sum(const reduct_reduction *reduction) {
+    const enum rd_family family = rd_family(reduction);
+    return family == RD_EXACT_SUM || family == RD_INTEGER_SUM;
+}
+
+bool rd_cuda_groups_share(const struct rd_many *many, size_t which, size_t other) {
+    const reduct_reduction *a = &many->reduction[which], *b = &many->reduction[other];
+    const enum rd_transform of_a = transform_of(many, which), of_b = transform_of(many, other);
+    const bool same_terms = (of_a == RD_MOMENTS ? RD_IDENTITY : of_a) == (of_b == RD_MOMENTS ? RD_IDENTITY : of_b),
+               same_elements = (a->nan == REDUCT_NAN_IGNORE) == (b->nan == REDUCT_NAN_IGNORE);
+    return is_sum(a) && is_sum(b) && same_terms && same_elements;
+}
+
+/* Whether a reduction's end looks at planes of counts, and of where NaNs are. Extremes see what was found; of sums, which results have
+ * elements enough. */
+static bool asks_counts(const reduct_reduction *reduction) {
+    return is_sum(reduction) && rd_minimum(reduction) > 0;
+}
+static bool asks_nans(const reduct_reduction *reduction) {
+    return rd_type(reduction->element)->kind == RD_FLOAT &&
+           (is_sum(reduction) ? reduction->nan == REDUCT_NAN_ERROR : reduction->nan != REDUCT_NAN_IGNORE);
+}
+
+/* What a reduction and those that it shares its scans with ask for together: what scans are for, which of moments alone need no sign of a
+ * sum that is zero. */
+struct demands {
+    enum rd_transform scanned;
+    bool moments, counts, nans;
+};
+
+static struct demands find_demands(const struct rd_many *many, size_t which) {
+    struct demands demands = {.scanned = transform_of(many, which)};
+    for (size_t i = 0; i < many->reductions; i++) {
+        if (i != which && !rd_cuda_groups_share(many, which, i))
+            continue;
+        const enum rd_transform transform = transform_of(many, i);
+        demands.scanned = demands.scanned == RD_MOMENTS ? transform : demands.scanned;
+        demands.moments = demands.moments || transform == RD_MOMENTS;
+        demands.counts = demands.counts || asks_counts(&many->reduction[i]);
+        demands.nans = demands.nans || asks_nans(&many->reduction[i]);
+    }
+    return demands;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -151,9 +203,15 @@ static void place_zeros(struct rd_cuda_groups_pass *pass, bool counted, bool nan
         struct rd_cuda_groups_scan *scan = &pass->scan[s];
         scan->window = take(bytes, results * scan->grid.window_planes, sizeof(uint64_t));
     }
-    pass->notes = take(bytes, results, sizeof(uint32_t));
+    pass->notes[0] = pass->notes[1] = take(bytes, results, sizeof(uint32_t));
+    if (pass->scans == 2 && pass->scanned == RD_IDENTITY) /* squares of infinities are not what a sum had */
+        pass->notes[1] = take(bytes, results, sizeof(uint32_t));
     if (pass->move)
         pass->buckets.counts = take(bytes, 1, sizeof(struct rd_cuda_groups_counts));
+    if (pass->rank) {
+        pass->gathered.begin = take(bytes, results / pass->groups.width, sizeof(uint32_t));
+        pass->gathered.placed = take(bytes, 1, sizeof(uint64_t));
+    }
     pass->counted = counted ? take(bytes, results, sizeof(uint64_t)) : SIZE_MAX;
     pass->nan_below = nans ? take(bytes, results, sizeof(uint64_t)) : SIZE_MAX;
 }
@@ -190,6 +248,11 @@ static void place_moved(struct rd_cuda_groups_pass *pass, bool pairs) {
     pass->buckets.moved[1] = pairs ? take(bytes, places, pass->element_bytes) : SIZE_MAX;
 }
 
+static void place_rows(struct rd_cuda_groups_pass *pass) {
+    pass->gathered.rank = take(&pass->bytes, pass->groups.rows, sizeof(uint32_t));
+    pass->gathered.number = take(&pass->bytes, pass->groups.rows, sizeof(uint32_t));
+}
+
 /* ---------------------------------------------------------------------------------------------------------------------
  * Preparing
  * ------------------------------------------------------------------------------------------------------------------ */
@@ -211,9 +274,17 @@ static uint32_t find_most_slots(const struct rd_cuda_groups_scan *scan) {
     return slots;
 }
 
-/* Those of a table for so many results, without copies. */
+/* Whether a table has a slot for each of so many results: as many slots as that, in whole warps, if there are more than a power of two for
+ * which there is room. */
+static bool has_slots(const struct rd_cuda_groups_scan *scan, uint64_t results) {
+    return scan->slots_most && (results <= scan->slots_most || results <= scan->room / scan->slot_bytes / 32 * 32);
+}
+
+/* Slots of a table for so many results, without copies. */
 static uint32_t find_slots(const struct rd_cuda_groups_scan *scan, uint64_t results) {
     uint32_t slots = scan->slots_most;
+    if (results > slots && has_slots(scan, results))
+        return (uint32_t)rd_divide_up(results, 32) * 32;
     while (slots && slots / 2 >= results)
         slots /= 2;
     return slots;
@@ -283,7 +354,7 @@ static bool have_tables(const struct rd_cuda_groups_pass *pass, uint64_t results
     bool have = true;
     for (unsigned s = 0; s < pass->scans; s++) {
         const struct rd_cuda_groups_scan *scan = &pass->scan[s];
-        have = have && (scan->slots_most ? scan->slots_most >= results
+        have = have && (scan->slots_most ? has_slots(scan, results)
                                          : own_copy(results, scan->grid.window_planes) <= scan->room);
     }
     return have;
@@ -367,6 +438,27 @@ static reduct_status prepare_buckets(struct rd_cuda_groups_pass *pass, const str
     return REDUCT_OK;
 }
 
+/* Long rows of sums are gathered, if there are enough of them. */
+static reduct_status prepare_rows(struct rd_cuda_groups_pass *pass, const struct kernels *kernels,
+                                  reduct_error *error) {
+    static const char image[] = "kernels/groups_rows";
+    const uint64_t count = pass->groups.call.count;
+    if (kernels->pick || pass->groups.width * pass->element_bytes < RD_CUDA_GROUPS_ROW_BYTES || !count ||
+        count * pass->element_bytes < rd_cuda_groups_gather_least || pass->groups.rows >= UINT32_MAX ||
+        !pass->scan[0].slots_most)
+        return REDUCT_OK;
+    reduct_status status = rd_cuda_kernel(pass->context, image, "groups_rank", &pass->rank, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_kernel(pass->context, image, "groups_place", &pass->place, error);
+    if (status == REDUCT_OK)
+        status = rd_cuda_kernel(pass->context, image, "groups_order", &pass->order, error);
+    for (unsigned s = 0; s < pass->scans && status == REDUCT_OK; s++)
+        if (pass->scan[s].slots_most) /* its terms have digits */
+            status =
+                find_kernel(pass->context, kernels->image, "gather", kernels->kind[s], &pass->scan[s].gather, error);
+    return status;
+}
+
 static reduct_status refuse(const struct rd_cuda_context *context, const char *what, reduct_error *error) {
     return rd_fail(error, REDUCT_ERROR_UNSUPPORTED, "groups: %s takes no %s in this version; expected device cpu",
                    context->device->names[0].text, what);
@@ -430,33 +522,39 @@ reduct_status rd_cuda_groups_prepare(struct rd_cuda_context *context, const stru
                                      bool fetched, struct rd_cuda_groups_pass *pass, reduct_error *error) {
     const reduct_reduction *reduction = &many->reduction[which];
     const struct rd_type *element = rd_type(reduction->element);
+    const struct demands demands = find_demands(many, which);
     struct kernels kernels;
-    if (!kernels_of(reduction, many->groups.elements, &kernels))
+    if (!kernels_of(reduction, many->groups.elements, demands.moments, &kernels))
         return refuse(context, rd_operator(reduction->op)->name, error);
     if (many->layout.results >= UINT32_MAX || many->groups.count >= UINT32_MAX)
         return refuse(context, "2^32 - 1 results or more", error);
     *pass = (struct rd_cuda_groups_pass){.context = context,
                                          .groups = describe(many, reduction),
                                          .scans = kernels.kind[1][0] ? 2 : 1,
+                                         .scanned = (uint8_t)demands.scanned,
+                                         .asks_counts = asks_counts(reduction),
+                                         .asks_nans = asks_nans(reduction),
                                          .element_bytes = element->bytes,
                                          .with_initial = many->groups.with_initial != 0};
     if (pass->groups.step < RD_CUDA_GROUPS_STEP_LEAST)
         return refuse(context, "2^37 elements or more", error);
-    /* Extremes see what was found; of sums, which results have elements enough. */
-    const bool counted = !kernels.pick && (pass->groups.call.minimum > 0 || fetched),
-               nans = element->kind == RD_FLOAT &&
-                      (kernels.pick ? reduction->nan != REDUCT_NAN_IGNORE : reduction->nan == REDUCT_NAN_ERROR);
+    const bool counted = demands.counts || (!kernels.pick && fetched);
+    pass->own_scans = demands.moments && transform_of(many, which) != RD_MOMENTS ? 1 : pass->scans;
     pass->groups.is_pick = (uint8_t)kernels.pick;
     pass->floats = kernels.floats;
     pass->counted = counted ? 0 : SIZE_MAX;
     reduct_status status = REDUCT_OK;
     for (unsigned s = 0; status == REDUCT_OK && s < pass->scans; s++)
         status = prepare_scan(pass, &kernels, element, s, error);
-    if (status == REDUCT_OK)
+    if (status == REDUCT_OK && !fetched)
+        status = prepare_rows(pass, &kernels, error);
+    if (status == REDUCT_OK && !pass->rank)
         status = prepare_buckets(pass, &kernels, element, error);
-    place_zeros(pass, counted, nans);
+    place_zeros(pass, counted, demands.nans);
     pass->finish_threads = kernels.pick ? RD_CUDA_THREADS : RD_CUDA_GROUPS_ROUNDING;
     place_rest(pass);
+    if (pass->rank)
+        place_rows(pass);
     if (pass->move)
         place_moved(pass, rd_operator(reduction->op)->inputs == 2);
     if (status == REDUCT_OK)
@@ -569,6 +667,29 @@ static struct rd_cuda_groups_buckets aim_buckets(const struct launches *launches
     return buckets;
 }
 
+/* What gathering rows takes: teams of as many lanes as a row has pieces for, and as many rows for each as leave work for all. */
+static struct rd_cuda_groups_rows aim_rows(const struct launches *launches, const struct rd_cuda_groups *groups,
+                                           unsigned scan) {
+    const struct rd_cuda_groups_pass *pass = launches->pass;
+    const unsigned each = pass->scan[scan].each;
+    struct rd_cuda_groups_rows rows = {
+        .begin = at(launches, pass->gathered.begin),
+        .rank = at(launches, pass->gathered.rank),
+        .number = at(launches, pass->gathered.number),
+        .placed = at(launches, pass->gathered.placed),
+        .each = RD_CUDA_GROUPS_ROWS_EACH,
+        .vectors = groups->width % each == 0 && is_aligned(groups->call.x, pass->element_bytes, each) &&
+                   (!groups->call.y || is_aligned(groups->call.y, pass->element_bytes, each))};
+    while (rows.lanes_log2 < 5 && (uint64_t)each << rows.lanes_log2 < groups->width)
+        rows.lanes_log2++;
+    const uint64_t pieces = rd_divide_up(groups->width, (uint64_t)each << rows.lanes_log2),
+                   teams = (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_THREADS >> rows.lanes_log2;
+    while (rows.each > RD_CUDA_GROUPS_ROWS_ONCE &&
+           groups->rows / rows.each * pieces < teams * RD_CUDA_GROUPS_ROWS_TURNS)
+        rows.each /= 2;
+    return rows;
+}
+
 /* What a scan's kernels are told: of the array's elements, or of the initial values. */
 static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan, bool initial) {
     const struct rd_cuda_groups_addresses *addresses = launches->addresses;
@@ -581,6 +702,7 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
     groups.call.y = groups.call.transform == RD_TIMES || weighted ? addresses->input[1] : NULL;
     groups.of_weights = weighted && scan == 0;
     groups.products = launches->pass->scan[scan].products;
+    groups.notes = at(launches, launches->pass->notes[scan]);
     groups.indices = initial ? NULL : addresses->indices;
     groups.mask = initial ? NULL : addresses->mask;
     groups.initial = initial;
@@ -598,6 +720,8 @@ static struct rd_cuda_groups aim(const struct launches *launches, unsigned scan,
         choose_tables(launches, scan, groups.chunk * 32 * each, groups.results, launches->pass->floats, &groups);
     if (!initial && launches->pass->move)
         groups.buckets = aim_buckets(launches, &groups, scan);
+    if (!initial && launches->pass->scan[scan].gather)
+        groups.gathered = aim_rows(launches, &groups, scan);
     groups.vectors = are_aligned(&groups, bytes, each);
     groups.plain = groups.vectors && groups.indices && groups.index_bytes == 4 && groups.width == 1 && !groups.mask;
     return groups;
@@ -624,10 +748,10 @@ static struct launches make_launches(const struct rd_cuda_groups_pass *pass,
     struct rd_cuda_groups *groups = &launches.groups;
     groups->call.result = addresses->result;
     groups->call.outcome = addresses->outcome;
+    groups->call.transform = pass->scanned;
     groups->failure = addresses->failure;
     groups->counted = at(&launches, pass->counted);
     groups->nan_below = at(&launches, pass->nan_below);
-    groups->notes = at(&launches, pass->notes);
     groups->zero_vectors = pass->zero_bytes / 16;
     launches.all.scans = pass->scans;
     launches.all.with_initial = pass->with_initial;
@@ -645,6 +769,27 @@ static rd_cu_result start_adding(const struct launches *launches, unsigned which
         return RD_CU_SUCCESS;
     return launch(launches, scan->add, true, at_most(rd_divide_up(tiles, groups.chunk), launches->multiprocessors),
                   RD_CUDA_GROUPS_THREADS, groups.shared_bytes, &groups);
+}
+
+/* Rows in the order of their groups, unless the rest of the planes is open. */
+static rd_cu_result start_gathering(const struct launches *launches, unsigned which) {
+    struct rd_cuda_groups groups = launches->all.of[which][0];
+    return launch(launches, launches->pass->scan[which].gather, true, launches->multiprocessors, RD_CUDA_GROUPS_THREADS,
+                  0, &groups);
+}
+
+/* Puts rows in that order. */
+static rd_cu_result start_ordering(const struct launches *launches) {
+    const struct rd_cuda_groups_pass *pass = launches->pass;
+    const rd_cu_function step[] = {pass->rank, pass->place, pass->order};
+    const uint64_t most = (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_ORDER_BLOCKS, rows = pass->groups.rows,
+                   of_step[] = {rows, pass->groups.results / pass->groups.width, rows};
+    struct rd_cuda_groups groups = launches->all.of[0][0];
+    rd_cu_result result = RD_CU_SUCCESS;
+    for (int i = 0; i < 3 && result == RD_CU_SUCCESS; i++)
+        result = launch(launches, step[i], true, at_most(rd_divide_up(of_step[i], RD_CUDA_GROUPS_ORDER_THREADS), most),
+                        RD_CUDA_GROUPS_ORDER_THREADS, 0, &groups);
+    return result;
 }
 
 /* Elements that were moved, if they were: for buckets of either size. */
@@ -689,8 +834,13 @@ static rd_cu_result start_scans(struct launches *launches) {
                                  RD_CUDA_GROUPS_THREADS, 0, &launches->all);
     if (result == RD_CU_SUCCESS && pass->move)
         result = start_moving(launches);
+    if (result == RD_CU_SUCCESS && pass->rank)
+        result = start_ordering(launches);
     for (unsigned s = 0; s < pass->scans && result == RD_CU_SUCCESS; s++) {
-        result = start_adding(launches, s, false);
+        if (pass->scan[s].gather)
+            result = start_gathering(launches, s);
+        if (result == RD_CU_SUCCESS)
+            result = start_adding(launches, s, false);
         if (result == RD_CU_SUCCESS && pass->move)
             result = start_adding_moved(launches, s);
         if (result == RD_CU_SUCCESS && pass->with_initial)
@@ -715,22 +865,48 @@ static uint64_t blocks_for_rest(const struct launches *launches) {
     return pass->floats ? at_most(blocks, (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_REST_BLOCKS) : 0;
 }
 
+/* Tells the end what it is of: scans have served others besides. */
+static void turn_to_end(struct launches *launches) {
+    const struct rd_cuda_groups_pass *pass = launches->pass;
+    launches->all.scans = pass->own_scans;
+    for (unsigned s = 0; s < pass->own_scans; s++)
+        for (unsigned initial = 0; initial <= pass->with_initial; initial++) {
+            struct rd_cuda_groups *groups = &launches->all.of[s][initial];
+            groups->call.transform = pass->groups.call.transform;
+            groups->counted = pass->asks_counts ? groups->counted : NULL;
+            groups->nan_below = pass->asks_nans ? groups->nan_below : NULL;
+        }
+}
+
+/* Rounds, some results at a time if there is no room for more: at least once, for an index outside. */
+static rd_cu_result start_end(struct launches *launches) {
+    const struct rd_cuda_groups_pass *pass = launches->pass;
+    const uint64_t results = pass->groups.results, room = pass->groups.rest_room,
+                   most = (uint64_t)launches->multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS;
+    rd_cu_result result = RD_CU_SUCCESS;
+    turn_to_end(launches);
+    for (uint64_t first = 0; result == RD_CU_SUCCESS && (first < results || first == 0); first += room ? room : 1) {
+        const uint64_t own = at_most(rd_divide_up(at_most(results - first, room), pass->finish_threads), most),
+                       rest = blocks_for_rest(launches);
+        choose_results(launches, first);
+        result = launch(launches, pass->finish, true, own > rest ? own : rest, pass->finish_threads, 0, &launches->all);
+    }
+    return result;
+}
+
 rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
                                   const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream) {
     struct launches launches = make_launches(pass, addresses, stream);
-    const uint64_t results = pass->groups.results, room = pass->groups.rest_room,
-                   most = (uint64_t)launches.multiprocessors * RD_CUDA_GROUPS_FINISH_BLOCKS;
     if (pass->alone)
         return launch(&launches, pass->alone, false, 1, RD_CUDA_GROUPS_ALONE_THREADS, 0, &launches.all);
-    rd_cu_result result = start_scans(&launches);
-    /* At least once, for an index outside. */
-    for (uint64_t first = 0; result == RD_CU_SUCCESS && (first < results || first == 0); first += room ? room : 1) {
-        const uint64_t own = at_most(rd_divide_up(at_most(results - first, room), pass->finish_threads), most),
-                       rest = blocks_for_rest(&launches);
-        choose_results(&launches, first);
-        result = launch(&launches, pass->finish, true, own > rest ? own : rest, pass->finish_threads, 0, &launches.all);
-    }
-    return result;
+    const rd_cu_result result = start_scans(&launches);
+    return result == RD_CU_SUCCESS ? start_end(&launches) : result;
+}
+
+rd_cu_result rd_cuda_groups_end(const struct rd_cuda_groups_pass *pass,
+                                const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream) {
+    struct launches launches = make_launches(pass, addresses, stream);
+    return start_end(&launches);
 }
 
 rd_cu_result rd_cuda_groups_finish(const struct rd_cuda_groups_pass *pass,

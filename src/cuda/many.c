@@ -736,8 +736,25 @@ static void destroy(struct rd_cuda_plan *plan) {
     free(plan);
 }
 
+/* One after another, but those over groups that share their scans. */
+static void set_turns(struct rd_cuda_plan *plan) {
+    const struct rd_many *many = plan->many;
+    size_t turn = 0;
+    for (size_t i = 0; i < many->reductions; i++) {
+        if (plan->pass[i].again)
+            continue;
+        plan->pass[turn++].turn = i;
+        for (size_t other = i + 1; rd_many_is_grouped(many) && other < many->reductions; other++)
+            if (!plan->pass[other].again && rd_cuda_groups_share(many, i, other)) {
+                plan->pass[other].again = true;
+                plan->pass[turn++].turn = other;
+            }
+    }
+}
+
 /* And what they take of the table. */
 static reduct_status prepare_passes(struct rd_cuda_plan *plan, reduct_error *error) {
+    set_turns(plan);
     reduct_status status = prepare_several(plan, error);
     if (status == REDUCT_OK)
         status = prepare_together(plan, error);
@@ -934,7 +951,7 @@ rd_cu_result rd_cuda_pass_start(const struct rd_cuda_context *context, const str
                                                      .outcome = addresses->outcome,
                                                      .failure = addresses->failure,
                                                      .workspace = addresses->table};
-        return rd_cuda_groups_start(&pass->groups, &own, stream);
+        return (pass->again ? rd_cuda_groups_end : rd_cuda_groups_start)(&pass->groups, &own, stream);
     }
     struct rd_cuda_masked masked;
     struct rd_cuda_many *many = &masked.many;
@@ -1056,7 +1073,8 @@ reduct_status rd_cuda_queue_many(const struct rd_many *many, const struct rd_cud
         result = choose_way(plan, &common, &ways, stream);
     for (unsigned w = 0; result == RD_CU_SUCCESS && w < ways.count; w++) {
         rounding.count = rounding.dense = 0;
-        for (size_t i = 0; result == RD_CU_SUCCESS && i < many->reductions; i++) {
+        for (size_t turn = 0; result == RD_CU_SUCCESS && turn < many->reductions; turn++) {
+            const size_t i = plan->pass[turn].turn;
             struct rd_cuda_addresses own = common;
             own.result = results[i];
             own.outcome = addresses->outcome ? addresses->outcome + i * many->layout.results : NULL;
@@ -1263,8 +1281,10 @@ static rd_cu_result start_runs(const struct rd_cuda_plan *plan, const struct rd_
                                       NULL);
     for (unsigned w = 0; result == RD_CU_SUCCESS && w < ways.count; w++) {
         rounding.count = rounding.dense = 0;
-        for (size_t i = 0; result == RD_CU_SUCCESS && i < reductions; i++)
+        for (size_t turn = 0; result == RD_CU_SUCCESS && turn < reductions; turn++) {
+            const size_t i = plan->pass[turn].turn;
             result = start_one(ways.way[w], i, &runs[i].addresses, runs[i].staged, &rounding, NULL);
+        }
         if (result == RD_CU_SUCCESS)
             result = end_shared(ways.way[w], &common, &rounding, NULL);
     }

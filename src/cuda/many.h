@@ -11,6 +11,8 @@
 /* One reduction of a plan: the kernel, and what it is told but for the addresses. */
 struct rd_cuda_pass {
     bool shared; /* it is part of the pass of several, and nothing else of this is set */
+    bool again;  /* over groups: it ends what the scans of one whose turn was before leave, as it shares them */
+    size_t turn; /* the reduction whose turn it is at this one's number: those that share scans are neighbours */
     rd_cu_function function;
     struct rd_cuda_masked masked; /* of which launches without a mask take `many` */
     unsigned blocks;

@@ -203,7 +203,7 @@ static reduct_status fetch_planes(struct work *work, struct found *found, const 
     if (result == RD_CU_SUCCESS && pass->groups.is_pick == RD_CUDA_GROUPS_EXTREME) {
         if (!(found->notes = malloc((words ? words : 1) * sizeof *found->notes)))
             return no_memory(work, error);
-        result = fetch(work, found->notes, workspace + pass->notes, words * sizeof *found->notes);
+        result = fetch(work, found->notes, workspace + pass->notes[0], words * sizeof *found->notes);
     }
     if (result == RD_CU_SUCCESS && special) {
         if (!make_words(&found->special, words * RD_CUDA_GROUPS_SPECIALS))

@@ -358,6 +358,11 @@ __device__ __forceinline__ bool are_moved(const rd_cuda_groups &groups) {
     return groups.buckets.counts && (groups.grid[0].header->scattered || (other && other->scattered));
 }
 
+/* Whether rows were put in the order of their groups, to be taken so. */
+__device__ __forceinline__ bool are_gathered(const rd_cuda_groups &groups) {
+    return groups.gathered.begin && !groups.grid[0].header->open;
+}
+
 /* A table in shared memory for results as they come: a word for each slot, which says whose it is. What else a slot has lies in arrays
  * of as many words behind these. Where each result has slots of its own, the first ones are those of `base`. */
 struct Slots {

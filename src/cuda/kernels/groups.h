@@ -66,6 +66,20 @@ struct rd_cuda_groups_buckets {
     uint8_t way, scan;    /* of launches that add: which of the two they are for, and which scan they do */
 };
 
+/* Long rows are gathered: their numbers are put in the order of their groups, in which groups follow each other in any order, and so do rows of a
+ * group. A warp then adds up what rows of one group that follow each other have in each place of a row, before anything goes to memory. Rows
+ * have numbers of 32 bits. */
+struct rd_cuda_groups_rows {
+    uint32_t *
+        begin; /* of each group: how many rows it has, then where they begin; zero at first. Null: rows are not gathered */
+    uint32_t *rank;     /* of each row: how many of its group had come before it, or UINT32_MAX */
+    uint32_t *number;   /* rows in order */
+    uint64_t *placed;   /* rows that have a place: zero at first */
+    uint32_t each;      /* rows that follow each other in that order, of which one team of lanes takes a piece */
+    uint8_t lanes_log2; /* of a team: enough for a piece of a row, or a warp */
+    uint8_t vectors;    /* pieces of a lane's elements are aligned for loads of all */
+};
+
 /* A grid of planes for sums: plane k holds whole multiples of 2^(its unit), `step` bits each, in two's complement. Some of them side by
  * side, chosen from the data, are the window, of which each has a word for each result. All others, should an element need them, are the
  * rest, which has room for some of the results at a time; where it is open, for all, and it takes what the window could, too. */
@@ -99,11 +113,12 @@ struct rd_cuda_groups {
     uint64_t infinity;              /* its bits, if elements are floats */
     uint64_t chunk;                 /* tiles that a block takes before it empties its table */
     uint32_t limit;                 /* groups: indices below it are inside, as integers without a sign */
-    uint32_t slots;                 /* of a block's table: a power of two, or 0 */
+    uint32_t slots;                 /* of a block's table: a power of two, unless it is direct, or 0 */
     uint32_t rest_at;               /* words before a block's own planes, behind that table */
     uint32_t shared_bytes;          /* of both */
     uint32_t step;                  /* bits of a plane */
     struct rd_cuda_groups_buckets buckets;
+    struct rd_cuda_groups_rows gathered;
     uint8_t direct;                       /* each result has slots of its own, one for each of so many lanes: */
     uint8_t copies_log2;                  /* side by side, so that lanes of a warp meet less often */
     uint8_t plain;                        /* no mask, no rows, and indices of 4 bytes, aligned */
@@ -171,6 +186,18 @@ enum {
     RD_CUDA_GROUPS_PIECES = 2,
     RD_CUDA_GROUPS_ROUNDING = 128,
     RD_CUDA_GROUPS_ALONE_THREADS = 512
+};
+
+/* Threads of a block that puts rows in order, and the most blocks of a multiprocessor. From so many bytes on are rows gathered, if there are so many bytes of them in all; rows that a team takes
+ * at a time, a power of two, and how many teams' work each warp shall have at least, if rows are so many. */
+enum {
+    RD_CUDA_GROUPS_ORDER_THREADS = 1024,
+    RD_CUDA_GROUPS_ORDER_BLOCKS = 2,
+    RD_CUDA_GROUPS_ROW_BYTES = 64,
+    RD_CUDA_GROUPS_ROWS_BYTES = 4 << 20,
+    RD_CUDA_GROUPS_ROWS_EACH = 32,
+    RD_CUDA_GROUPS_ROWS_ONCE = 4,
+    RD_CUDA_GROUPS_ROWS_TURNS = 4
 };
 
 /* Significant bits that halves are taken with: those of f16. */

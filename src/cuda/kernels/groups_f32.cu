@@ -3,3 +3,5 @@
 
 RD_CUDA_GROUPS_KERNELS(terms_f32, FLOATS, 4, false)
 RD_CUDA_GROUPS_KERNELS(products_f32, FLOATS, 4, true)
+RD_CUDA_GROUPS_GATHER(terms_f32, FLOATS, 4, false)
+RD_CUDA_GROUPS_GATHER(products_f32, FLOATS, 4, true)

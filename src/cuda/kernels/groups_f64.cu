@@ -3,3 +3,4 @@
 
 RD_CUDA_GROUPS_KERNELS(terms_f64, FLOATS, 8, false)
 RD_CUDA_GROUPS_KERNELS(products_f64, FLOATS, 8, true)
+RD_CUDA_GROUPS_GATHER(terms_f64, FLOATS, 8, false)

@@ -3,3 +3,5 @@
 
 RD_CUDA_GROUPS_KERNELS(terms_half, HALVES, 2, false)
 RD_CUDA_GROUPS_KERNELS(products_half, HALVES, 2, true)
+RD_CUDA_GROUPS_GATHER(terms_half, HALVES, 2, false)
+RD_CUDA_GROUPS_GATHER(products_half, HALVES, 2, true)

@@ -515,7 +515,7 @@ template <class T> __device__ __forceinline__ void add(const rd_cuda_groups &gro
     table.open(); /* while the launch before ends */
     wait_for_previous();
     let_next_come();
-    if (are_moved(groups))
+    if (are_moved(groups) || are_gathered(groups))
         return;
     if constexpr (T::OF_FLOATS)
         if (groups.grid[0].header->open) {
@@ -617,6 +617,122 @@ template <class T> __device__ __forceinline__ void add_moved(const rd_cuda_group
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
+ * Of rows in the order of their groups (groups_rows.cu)
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+/* A lane's elements of a row, which begin at some place of it. */
+template <class T> struct LoadedRow {
+    Packed<T::BYTES, T::EACH> x, y; /* only of pairs */
+    unsigned row, group;
+
+    __device__ __forceinline__ void load(const rd_cuda_groups &groups, unsigned number, u64 place, unsigned left) {
+        const u64 first = (u64)number * groups.width + place;
+        row = number;
+        group = group_of(groups, number);
+        x.load(groups.call.x, first, left, groups.gathered.vectors);
+        if constexpr (T::PRODUCTS)
+            if (groups.call.y)
+                y.load(groups.call.y, first, left, groups.gathered.vectors);
+    }
+};
+
+/* What a lane's elements of rows of one group that follow each other come to. There are too few rows for a digit to leave its word. */
+template <class T> struct RunOfRows {
+    static constexpr int EACH = T::EACH, N = T::TABLED;
+    i64 sum[EACH][N];
+    unsigned count[EACH], group;
+
+    __device__ __forceinline__ void begin(unsigned of) {
+        group = of;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            count[i] = 0;
+#pragma unroll
+            for (int d = 0; d < N; d++)
+                sum[i][d] = 0;
+        }
+    }
+    __device__ __forceinline__ void add(const rd_cuda_groups &groups, const Window &window, const LoadedRow<T> &loaded,
+                                        u64 place, unsigned left) {
+        const u64 first = (u64)loaded.row * groups.width + place;
+        const unsigned present = find_present<EACH>(groups, first, left),
+                       result = (unsigned)(loaded.group * groups.width + place);
+        unsigned of[EACH];
+#pragma unroll
+        for (int i = 0; i < EACH; i++)
+            of[i] = present >> i & 1 ? result + i : NOWHERE;
+        Digits<T> digits;
+        digits.template take<BY_TABLE>(groups, window, NoPlanes(), loaded, of, first);
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            count[i] += of[i] != NOWHERE ? count_of(digits.counts, i) : 0;
+#pragma unroll
+            for (int d = 0; d < N; d++)
+                sum[i][d] += of[i] != NOWHERE ? digits.digit[i][d] : 0;
+        }
+    }
+    /* To the planes. */
+    __device__ __forceinline__ void leave(const rd_cuda_groups &groups, u64 place, unsigned left) const {
+        if (group == NOWHERE)
+            return;
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const u64 result = group * groups.width + place + i;
+            if ((unsigned)i >= left)
+                continue;
+#pragma unroll
+            for (int d = 0; d < N; d++)
+                for_parts<T>(sum[i][d], d, (int)groups.step, [&](int plane, u64 part) {
+                    atomicAdd(reinterpret_cast<u64 *>(groups.grid[0].window + plane * groups.results + result), part);
+                });
+            if (groups.counted && count[i])
+                atomicAdd(reinterpret_cast<u64 *>(groups.counted + result), (u64)count[i]);
+        }
+    }
+};
+static_assert((u64)RD_CUDA_GROUPS_ROWS_EACH << RD_CUDA_GROUPS_TABLE_BITS <= (u64)1 << 62, "a run's sums have room");
+
+/* By teams of lanes, each of which takes a piece of some rows at a time. */
+template <class T> __device__ __forceinline__ void gather(const rd_cuda_groups &groups) {
+    constexpr unsigned EACH = T::EACH, ONCE = RD_CUDA_GROUPS_ROWS_ONCE;
+    wait_for_previous();
+    let_next_come();
+    if (!are_gathered(groups))
+        return;
+    const Window window(groups);
+    const rd_cuda_groups_rows &rows = groups.gathered;
+    const unsigned lanes = 1u << rows.lanes_log2, lane = lane_index() & (lanes - 1);
+    const u64 placed = *rows.placed, piece = lanes * EACH, pieces = (groups.width + piece - 1) / piece,
+              units = (placed + rows.each - 1) / rows.each * pieces,
+              teams = (u64)gridDim.x * GROUP_THREADS >> rows.lanes_log2;
+#pragma unroll 1
+    for (u64 unit = ((u64)blockIdx.x * GROUP_THREADS + threadIdx.x) >> rows.lanes_log2; unit < units; unit += teams) {
+        const u64 of_rows = unit / pieces, place = (unit - of_rows * pieces) * piece + lane * EACH,
+                  end = min(placed, (of_rows + 1) * rows.each);
+        const unsigned left = place < groups.width ? (unsigned)min(groups.width - place, (u64)EACH) : 0;
+        RunOfRows<T> run;
+        run.begin(NOWHERE);
+#pragma unroll 1
+        for (u64 at = of_rows * rows.each; at < end && left; at += ONCE) {
+            LoadedRow<T> loaded[ONCE];
+#pragma unroll
+            for (unsigned i = 0; i < ONCE; i++)
+                loaded[i].load(groups, rows.number[min(at + i, end - 1)], place, left);
+#pragma unroll
+            for (unsigned i = 0; i < ONCE; i++)
+                if (at + i < end) {
+                    if (loaded[i].group != run.group) {
+                        run.leave(groups, place, left);
+                        run.begin(loaded[i].group);
+                    }
+                    run.add(groups, window, loaded[i], place, left);
+                }
+        }
+        run.leave(groups, place, left);
+    }
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
  * What is special, for tables
  * ------------------------------------------------------------------------------------------------------------------ */
 
@@ -663,6 +779,12 @@ template <class T> __device__ __forceinline__ void special(const rd_cuda_groups 
     extern "C" __global__ void __launch_bounds__(RD_CUDA_GROUPS_THREADS, 1)                                            \
         groups_add_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                             \
         add<Terms<__VA_ARGS__>>(groups);                                                                               \
+    }
+/* Of terms that have digits. */
+#define RD_CUDA_GROUPS_GATHER(NAME, ...)                                                                               \
+    extern "C" __global__ void __launch_bounds__(RD_CUDA_GROUPS_THREADS, 1)                                            \
+        groups_gather_##NAME(const __grid_constant__ rd_cuda_groups groups) {                                          \
+        gather<Terms<__VA_ARGS__>>(groups);                                                                            \
     }
 #define RD_CUDA_GROUPS_ADD_MOVED(NAME, ...)                                                                            \
     extern "C" __global__ void __launch_bounds__(RD_CUDA_GROUPS_THREADS, 1)                                            \
