@@ -30,7 +30,7 @@ typedef struct lab {
     const char *device, *rung;
     const char *without; /* names of rungs, with commas between them */
     bool quick, whole_warps;
-    bool told; /* why the library does not sum rows here */
+    bool told, told_sorted; /* why the library does not sum rows here, and why CUB does not sort */
     check_count count;
     /* The data of the moment: as they should be, and as kernels may leave them. */
     ladder_data data;
@@ -325,7 +325,12 @@ static void check_grouped(lab *l, size_t i, const cuda_groups_keys *keys) {
     cuda_groups_run r;
     char why[160] = "", what[160];
     report_row row = report_row_empty();
-    if (!cuda_groups_prepare(&r, &l->cuda, i, l->data.type, l->data.n, keys->groups, why, sizeof why)) {
+    bool ready = cuda_groups_prepare(&r, &l->cuda, i, l->data.type, l->data.n, keys->groups, why, sizeof why);
+    if (!ready && r.step == LADDER_GROUP_SORTED && !r.peers) {
+        if (!l->told_sorted)
+            printf("Not checked: %s: %s\n", cuda_groups_name(i), why);
+        l->told_sorted = true;
+    } else if (!ready) {
         uint64_t bytes = keys->groups * reduct_type_size(l->data.type);
         bool large = r.step == LADDER_GROUP_SHARED && bytes > l->cuda.facts->shared_per_block;
         count(l, large, cuda_groups_name(i), "a kernel", why);

@@ -9,8 +9,8 @@
 
 enum { THREADS = 256 }; /* as in cuda/groups/ */
 
-static const ladder_step rungs[] = {LADDER_GROUP_GLOBAL, LADDER_GROUP_SHARED, LADDER_GROUP_RUNS, LADDER_GROUP_SLICES,
-                                    LADDER_GROUP_EXACT};
+static const ladder_step rungs[] = {LADDER_GROUP_GLOBAL, LADDER_GROUP_SHARED, LADDER_GROUP_RUNS,
+                                    LADDER_GROUP_SORTED, LADDER_GROUP_SLICES, LADDER_GROUP_EXACT};
 
 size_t cuda_groups_count(void) {
     return sizeof rungs / sizeof *rungs;
@@ -87,6 +87,26 @@ static bool prepare_kernel(cuda_groups_run *run, char *why, size_t room) {
     return run->kernel.function && (run->step != LADDER_GROUP_SLICES || run->last_step.function);
 }
 
+/* Queues CUB's sort and its sums of runs; without scratch memory it only says how much they need. */
+static int sum_sorted(cuda_groups_run *run, uint64_t keys, uint64_t values) {
+    return run->peers->sum_by_group(cuda_peer_type(run->type), gpu_cuda_pointer(run->scratch), &run->scratch_bytes,
+                                    gpu_cuda_pointer(keys), gpu_cuda_pointer(values), gpu_cuda_pointer(run->result),
+                                    run->n, run->groups, gpu_cuda_stream(run->lab->device));
+}
+
+static bool prepare_sorted(cuda_groups_run *run, char *why, size_t room) {
+    const char *reason = NULL;
+    run->peers = gpu_cuda_peers(run->lab->facts->ordinal, &reason);
+    int error = run->peers ? sum_sorted(run, 0, 0) : 0;
+    if (error)
+        reason = run->n >> 31 ? "2^31 elements and more are not sorted here" : run->peers->text(error);
+    if (reason)
+        snprintf(why, room, "%s", reason);
+    else
+        run->scratch = gpu_cuda_allocate(run->lab->device, run->scratch_bytes);
+    return !reason;
+}
+
 /* The library's sum of each group. */
 static bool prepare_exact(cuda_groups_run *run, char *why, size_t room) {
     const reduct_reduction reduction = {.op = REDUCT_SUM, .element = run->type};
@@ -106,17 +126,19 @@ static bool prepare_exact(cuda_groups_run *run, char *why, size_t room) {
 bool cuda_groups_prepare(cuda_groups_run *run, cuda_lab *lab, size_t i, reduct_type type, uint64_t n, uint64_t groups,
                          char *why, size_t room) {
     *run = (cuda_groups_run){.lab = lab, .step = rungs[i], .type = type, .n = n, .groups = groups};
-    bool exact = run->step == LADDER_GROUP_EXACT;
+    bool exact = run->step == LADDER_GROUP_EXACT, sorted = run->step == LADDER_GROUP_SORTED;
     run->result_bytes = exact && type == REDUCT_I32 ? 8 : reduct_type_size(type); /* i64: of no overflow */
-    if (!(exact ? prepare_exact(run, why, room) : prepare_kernel(run, why, room)))
+    if (!(exact    ? prepare_exact(run, why, room)
+          : sorted ? prepare_sorted(run, why, room)
+                   : prepare_kernel(run, why, room)))
         return false;
     run->result = gpu_cuda_allocate(lab->device, groups * run->result_bytes);
-    run->cleared = exact ? 0 : groups * run->result_bytes;
+    run->cleared = groups * run->result_bytes;
     if (run->last_step.function) {
         run->cleared = groups * 2 * sizeof(uint64_t);
         run->slices = gpu_cuda_allocate(lab->device, run->cleared);
     }
-    if (!exact) {
+    if (run->kernel.function) {
         uint64_t resident = gpu_cuda_resident_blocks(lab->device, &run->kernel, THREADS);
         uint64_t most = lab->facts->multiprocessors * (resident ? resident : 1), wanted = gpu_ceil_divide(n, THREADS);
         run->blocks = (unsigned)(gpu_least(wanted, most) ? gpu_least(wanted, most) : 1);
@@ -129,6 +151,7 @@ bool cuda_groups_prepare(cuda_groups_run *run, cuda_lab *lab, size_t i, reduct_t
 void cuda_groups_release(cuda_groups_run *run) {
     gpu_cuda_free(run->lab->device, run->result);
     gpu_cuda_free(run->lab->device, run->slices);
+    gpu_cuda_free(run->lab->device, run->scratch);
     reduct_plan_destroy(run->plan);
     *run = (cuda_groups_run){.lab = run->lab};
 }
@@ -141,6 +164,12 @@ void cuda_groups_once(cuda_groups_run *run, uint64_t keys, uint64_t values) {
     gpu_cuda *device = run->lab->device;
     if (run->plan) {
         cuda_lab_execute_into(run->lab, run->plan, values, keys, run->result);
+        return;
+    }
+    if (run->peers) { /* clears the results itself */
+        int error = gpu_cuda_error(device) ? 0 : sum_sorted(run, keys, values);
+        if (error)
+            gpu_cuda_fail(device, run->peers->text(error));
         return;
     }
     uint64_t to = run->slices ? run->slices : run->result;
@@ -194,6 +223,8 @@ static void add_rung(climb *c, size_t i) {
     if (cuda_groups_prepare(&c->run, c->lab, i, c->options->type, c->data->n, c->options->groups, row.note,
                             sizeof row.note)) {
         cuda_row_kernel(c->lab, &row, &c->run.kernel, THREADS);
+        if (c->run.peers)
+            cuda_peer_version(c->run.peers->cub_version, "CUB ", row.note, sizeof row.note);
         measure_statistics seconds = gpu_cuda_time(c->lab->device, run_once, c, c->options->rounds);
         run_once(c, 0);
         cuda_groups_judge(&c->run, c->keys, &row);

@@ -38,6 +38,9 @@ typedef struct cuda_groups_run {
     unsigned blocks;
     gpu_cuda_kernel kernel, last_step;
     reduct_plan *plan;            /* of the exact rung */
+    const gpu_peers *peers;       /* of group-sorted alone, and null where they are not there */
+    uint64_t scratch;             /* on the device: what they ask for */
+    size_t scratch_bytes;         /* of it */
     uint64_t slices;              /* on the device: two integers for each group, of group-slices alone */
     uint64_t result;              /* on the device */
     size_t cleared, result_bytes; /* cleared: bytes of the slices or the results, before each run */

@@ -6,6 +6,7 @@
 
 #include "drivers/cuda.h"
 #include "gpu/cuda.h"
+#include "gpu/cuda_peers.h"
 #include "ladder/gpu.h"
 
 /* Embedded kernels, from the sources in cuda/; empty where nvcc was not there. */
@@ -169,6 +170,12 @@ void cuda_run_textures(cuda_lab *lab, const ladder_options *options, const ladde
                        const gpu_cuda_input *array, report *r);
 void cuda_run_peers(cuda_lab *lab, const ladder_options *options, const ladder_data *data, const gpu_cuda_input *input,
                     report *r);
+
+/* What the peers call an element type of the ladder. */
+enum gpu_peer_type cuda_peer_type(reduct_type type);
+
+/* "3.0.1", behind a name. */
+void cuda_peer_version(int version, const char *name, char *text, size_t room);
 
 /* Points of the peers' curves: bandwidth over n. */
 void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t n, unsigned rounds,

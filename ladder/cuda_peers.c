@@ -1,5 +1,4 @@
 /* The peers: Thrust and CUB on the ladder's data. */
-#include "gpu/cuda_peers.h"
 #include "ladder/cuda_ladder.h"
 
 #include <string.h>
@@ -17,6 +16,14 @@ typedef struct peer_run {
     int peer, error; /* the first one */
     _Alignas(8) unsigned char host_result[8];
 } peer_run;
+
+enum gpu_peer_type cuda_peer_type(reduct_type type) {
+    return type == REDUCT_I32 ? GPU_PEER_I32 : type == REDUCT_F32 ? GPU_PEER_F32 : GPU_PEER_F64;
+}
+
+void cuda_peer_version(int version, const char *name, char *text, size_t room) {
+    snprintf(text, room, "%s%d.%d.%d", name, version / 100000, version / 100 % 1000, version % 100);
+}
 
 static void run_once(void *context, uint64_t run) {
     peer_run *p = context;
@@ -39,9 +46,9 @@ static void prepare(peer_run *p) {
 static void add_peer(peer_run *p, const ladder_options *options, const ladder_data *data, report *r) {
     cuda_lab *lab = p->lab;
     unsigned char result[8];
-    int version = p->peer == CUB ? p->peers->cub_version : p->peers->thrust_version;
     report_row row = cuda_row(lab, "peers", peer_names[p->peer], options->type, data->n);
-    snprintf(row.variant, sizeof row.variant, "%d.%d.%d", version / 100000, version / 100 % 1000, version % 100);
+    cuda_peer_version(p->peer == CUB ? p->peers->cub_version : p->peers->thrust_version, "", row.variant,
+                      sizeof row.variant);
     snprintf(row.note, sizeof row.note, "%s",
              p->peer == CUB ? "scratch memory allocated before" : "allocates, waits, and returns to the host");
     prepare(p);
@@ -64,9 +71,7 @@ static void add_peer(peer_run *p, const ladder_options *options, const ladder_da
 
 static peer_run run_of(const gpu_peers *peers, int peer, cuda_lab *lab, reduct_type type, uint64_t n,
                        const gpu_cuda_input *input) {
-    peer_run p = {.peers = peers, .lab = lab, .input = input, .n = n, .peer = peer};
-    p.type = type == REDUCT_I32 ? GPU_PEER_I32 : type == REDUCT_F32 ? GPU_PEER_F32 : GPU_PEER_F64;
-    return p;
+    return (peer_run){.peers = peers, .lab = lab, .input = input, .type = cuda_peer_type(type), .n = n, .peer = peer};
 }
 
 void cuda_add_peer_points(cuda_lab *lab, const ladder_options *options, uint64_t n, unsigned rounds,

@@ -10,6 +10,7 @@ SENTENCES = [
      r'在一块 \1 上测得，收尾 `\2`。与 `\3` 的比较，两者都用收尾 `\4`。'),
     (r'Measured on one ([^`]+?), with the finish `([^`]+?)`\.', r'在一块 \1 上测得，收尾 `\2`。'),
     (r'`(.+?)`: (\d+) sums do not fit in a block\'s shared memory of (\d+) bytes\.', r'`\1`：\2 个和放不进一个块 \3 字节的共享内存。'),
+    (r'`(.+?)`: newer than these figures\.', r'`\1`：比这些数字新。'),
     (r'`(.+?)`, f32, (.+?) elements, finish `(.+?)`, on one (.+?):', r'`\1`，f32，\2 个元素，收尾 `\3`，在一块 \4 上：'),
     (r'The times spread by at most (.+?) of the median, half the distance between their quartiles(; but those of (.+?))?\. '
      r'`exact` is launched .*', r'时间的离散（四分位距的一半）至多是中位数的 \1\2。' + LAUNCHES),

@@ -557,9 +557,10 @@ def windows_block(languages):
             + steadiness(row for of in rows.values() for row in of.values()))
 
 
-def lengthwise(report, kind, pattern, shares, shader=False):
+def lengthwise(report, kind, pattern, shares, shader=False, names=()):
     """A table of one type, of CUDA's kernels or those of shaders: a line for each rung, a column for each number that the pattern finds in the names of groups, and the shares of
-    the read limit at some of them; then why a rung was not run, and how many elements there are. None where nothing was measured."""
+    the read limit at some of them; then why a rung was not run, and how many elements there are. None where nothing was measured. `names`: of
+    rungs that have a line though nothing was measured of them."""
     found = {}
     for row in report['rows']:
         number = re.fullmatch(pattern, row['group'])
@@ -571,10 +572,12 @@ def lengthwise(report, kind, pattern, shares, shader=False):
         return n in of and of[n]['verdict'] in GOOD
     numbers = sorted({n for of in found.values() for n in of})
     lines = [[f'`{name}`', *(time(of[n]['seconds']) if good(of, n) else '' for n in numbers),
-              *(percent(of[n]['of_limit']) if good(of, n) else '' for n in shares)] for name, of in found.items()]
+              *(percent(of[n]['of_limit']) if good(of, n) else '' for n in shares)]
+             for name, of in {**{name: {} for name in names}, **found}.items()]
     heading = ['rung', *(f'{n}' for n in numbers), *(f'of the read limit, {n}' for n in shares)]
     why = dict.fromkeys(f'`{name}`: {row["note"]}' for name, of in found.items() for row in of.values()
                         if row['verdict'] == 'not run' and row['note'])
+    why.update(dict.fromkeys(f'`{name}`: newer than these figures' for name in names if name not in found))
     text = table(heading, lines, heading[1:]) + ''.join(f'\n{reason}.\n' for reason in why)
     text += steadiness(row for of in found.values() for row in of.values() if row['verdict'] in GOOD)
     return text, elements(next(iter(next(iter(found.values())).values()))['n'])
@@ -596,7 +599,7 @@ def groups_block(report):
     blocks = []
     for kind in ('f32', 'f64'):
         for order in ('random', 'sorted'):
-            made = lengthwise(report, kind, rf'(\d+) groups, {order} keys', (100, 1000000))
+            made = lengthwise(report, kind, rf'(\d+) groups, {order} keys', (100, 1000000), names=lists.RUNGS['groups'])
             if made:
                 blocks.append(f'{kind}, {made[1]} elements with {order} keys in so many groups, on one {Report(report).device()}:\n\n{made[0]}')
     return '\n'.join(blocks)

@@ -306,6 +306,7 @@ int sum_by_group(gpu_peer_type type, void *scratch, size_t *bytes, const uint32_
         return cudaErrorInvalidValue;
     const auto function = type == GPU_PEER_F64    ? sum_by_group_of<double>
                           : type == GPU_PEER_F32  ? sum_by_group_of<float>
+                          : type == GPU_PEER_I32  ? sum_by_group_of<uint32_t>
                           : type == GPU_PEER_F16  ? sum_by_group_of<__half>
                           : type == GPU_PEER_BF16 ? sum_by_group_of<__nv_bfloat16>
                                                   : nullptr;
@@ -442,7 +443,7 @@ const char *text(int error) {
 
 } // namespace
 
-extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_5(void) {
+extern "C" __attribute__((visibility("default"))) const gpu_peers *gpu_cuda_peers_6(void) {
     static const gpu_peers peers = {CUB_VERSION, THRUST_VERSION, open_device, reduce,      segmented,
                                     HAS_LENGTH,  sum_by_group,   by_key,      sum_in_type, gpu_to_gpu_sum,
                                     thrust_sum,  thrust_form,    text};

@@ -58,9 +58,9 @@ typedef struct gpu_peers {
                      const void *from, void *to, uint64_t segments, uint64_t length, void *stream);
     int segmented_has_length; /* 1 if this CUB has functions for one length */
 
-    /* cub::DeviceRadixSort::SortPairs and cub::DeviceReduce::ReduceByKey of floats: sums by the numbers of the groups that
-     * elements are of, fewer than 2^31 of both, to where each group's belongs; 0 for groups without elements. Otherwise as
-     * `reduce`. */
+    /* cub::DeviceRadixSort::SortPairs and cub::DeviceReduce::ReduceByKey of floats, and of i32 (modulo 2^32): sums by the
+     * numbers of the groups that elements are of, fewer than 2^31 of both, to where each group's belongs, in the element
+     * type; 0 for groups without elements. Otherwise as `reduce`. */
     int (*sum_by_group)(enum gpu_peer_type type, void *scratch, size_t *scratch_bytes, const uint32_t *group,
                         const void *from, void *to, uint64_t n, uint64_t groups, void *stream);
 
@@ -89,7 +89,7 @@ typedef struct gpu_peers {
 
 /* What the shared object exports. The number changes with the interface, as the file may be of an older build. */
 #define GPU_PEERS_FILE   "gpu_cuda_peers.so"
-#define GPU_PEERS_SYMBOL "gpu_cuda_peers_5"
+#define GPU_PEERS_SYMBOL "gpu_cuda_peers_6"
 typedef const gpu_peers *gpu_cuda_peers_function(void);
 
 #endif

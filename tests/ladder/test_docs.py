@@ -293,7 +293,7 @@ class Lists(unittest.TestCase):
             self.assertRegex(read(self.ROOT, path), r'(?m)^// Application (dot|maximum|mean): ')
 
     def test_rows_and_groups_have_theirs(self):
-        """A file and a chapter's section for each of their rungs, but the library's, which has no file; and a line in Chinese."""
+        """A file and a chapter's section for each of their rungs, but those of libraries, which have no file; and a line in Chinese."""
         for kind, languages in (('rows', {'cuda': ('.cu', '.cuh'), 'glsl': ('.comp', '.glsl'), 'wgsl': ('.wgsl', '.wgsl')}),
                                 ('groups', {'cuda': ('.cu', '.cuh')})):
             chapter = read(DOCS, 'ladder', f'{kind}.md')
@@ -301,7 +301,7 @@ class Lists(unittest.TestCase):
             for language, (ending, header) in languages.items():
                 files = set(os.listdir(os.path.join(self.ROOT, 'ladder', language, kind))) - {kind + header, 'subgroups.wgsl'}
                 self.assertEqual({file.replace('-', '_') for file in files},
-                                 {name.replace('-', '_') + ending for name in names if not name.endswith('-exact')})
+                                 {name.replace('-', '_') + ending for name in names if not re.search('-(exact|sorted)$', name)})
             self.assertEqual(re.findall(r'(?m)^## `([a-z-]+)`', chapter), names)
             for name in names:
                 self.assertIn(f'| `{name}` |', read(DOCS, 'zh', 'rungs.md'))
@@ -506,6 +506,9 @@ class Results(unittest.TestCase):
         self.assertEqual([row[0] for row in found['rows'][1][2:]], ['`row-warp`'])
         self.assertEqual([rows[0][:3] for rows in found['groups']], 2 * [['rung', '100', '1000000']])
         self.assertIn('with sorted keys', blocks['groups'])
+        self.assertEqual([row[0] for row in found['groups'][0][2:]], [f'`{name}`' for name in lists.RUNGS['groups']])
+        self.assertIn(['`group-sorted`', '', '', '', ''], found['groups'][0])
+        self.assertIn('`group-sorted`: newer than these figures.', blocks['groups'])
         for language in ('GLSL', 'WGSL'):
             self.assertIn(f'{language}, 4 Mi', found['languages'][0][0])
         self.assertEqual([row[:2] for row in found['textures'][0][2:]],
