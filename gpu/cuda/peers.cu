@@ -5,6 +5,7 @@
 #include <cub/device/device_reduce.cuh>
 #include <cub/device/device_run_length_encode.cuh>
 #include <cub/device/device_segmented_reduce.cuh>
+#include <cuda/std/functional>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <thrust/device_ptr.h>
@@ -241,12 +242,6 @@ constexpr decltype(gpu_peers::gpu_to_gpu_sum) gpu_to_gpu_sum = nullptr;
 
 #endif
 
-struct Plus {
-    template <typename T> __host__ __device__ T operator()(T a, T b) const {
-        return a + b;
-    }
-};
-
 // Sums of the groups that there are, to where they belong.
 template <typename S, typename T> __global__ void spread(const uint32_t *group, const S *sum, const int *count, T *to) {
     for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < *count; i += gridDim.x * blockDim.x)
@@ -269,7 +264,7 @@ template <typename T>
 int sum_by_group_of(void *scratch, size_t *bytes, const uint32_t *group, const void *from, void *to, int n,
                     int64_t groups, cudaStream_t stream) {
     using S = std::conditional_t<IS_HALF<T>, float, T>;
-    const std::conditional_t<IS_HALF<T>, PlusFloat, Plus> plus;
+    const std::conditional_t<IS_HALF<T>, PlusFloat, ::cuda::std::plus<>> plus; // for its own CUB is tuned
     const T *x = static_cast<const T *>(from);
     T *result = static_cast<T *>(to);
     Parts parts = {static_cast<char *>(scratch), 0};
@@ -278,7 +273,7 @@ int sum_by_group_of(void *scratch, size_t *bytes, const uint32_t *group, const v
     S *sum = parts.take<S>(groups);
     int *count = parts.take<int>(1), bits = 1;
     size_t to_sort = 0, to_reduce = 0;
-    while (bits < 32 && groups >> bits)
+    while (bits < 32 && (groups - 1) >> bits)
         bits++;
     int error = cub::DeviceRadixSort::SortPairs(nullptr, to_sort, group, sorted_group, x, sorted, n, 0, bits, stream);
     if (!error)
@@ -330,7 +325,7 @@ template <typename K> int by_key_of(const gpu_peer_keys &of, void *scratch, size
             return cub::DeviceRunLengthEncode::Encode(room, to_reduce, keys, unique,
                                                       static_cast<uint32_t *>(of.results), of.found, n, stream);
         return cub::DeviceReduce::ReduceByKey(room, to_reduce, of.sorts ? sorted_keys : keys, unique,
-                                              of.sorts ? sorted : x, sums, of.found, Plus(), n, stream);
+                                              of.sorts ? sorted : x, sums, of.found, ::cuda::std::plus<>(), n, stream);
     };
     if (of.sorts)
         error = cub::DeviceRadixSort::SortPairs(nullptr, to_sort, keys, sorted_keys, x, sorted, n, 0, 8 * sizeof(K),
