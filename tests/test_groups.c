@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cpu/group_tables.h"
 #include "support.h"
 #include "values.h"
 
@@ -716,6 +717,150 @@ static void same_bits(void **state) {
     free(got);
 }
 
+/* Plans of many results whose tables threads share beside the same plans on one thread, which has its own: results, outcomes and failures. */
+struct sharing_case {
+    struct crowd crowd;
+    reduct_groups groups;
+    reduct_mask mask;
+    unsigned char *entries, *initial;
+    const char *device;
+};
+
+/* What a run leaves: everything in one array, and what was said. */
+static reduct_status run_sharing(const struct sharing_case *shared, unsigned threads, unsigned char *got, size_t bytes,
+                                 reduct_error *error) {
+    const struct crowd *crowd = &shared->crowd;
+    const reduct_executor executor = {.run = run_at_once, .threads = 8};
+    const reduct_plan_options options = {.reductions = crowd->reduction,
+                                         .reduction_count = crowd->reductions,
+                                         .kind = REDUCT_GROUPS,
+                                         .groups = &shared->groups,
+                                         .mask = shared->mask,
+                                         .device = shared->device,
+                                         .threads = threads,
+                                         .executor = threads == 1 ? NULL : &executor};
+    const uint64_t results = shared->groups.count * shared->groups.width;
+    const void *inputs[5] = {crowd->x};
+    unsigned next = 1;
+    for (size_t i = 0; i < crowd->reductions && next == 1; i++)
+        if (test_operator(crowd->reduction[i].op)->inputs == 2)
+            inputs[next++] = crowd->y;
+    inputs[next++] = crowd->key;
+    if (shared->mask)
+        inputs[next++] = shared->entries;
+    inputs[next] = shared->initial;
+    void *to[9];
+    reduct_outcome *outcomes[9];
+    reduct_plan *plan = NULL;
+    memset(got, ORACLE_UNTOUCHED, bytes);
+    for (size_t i = 0; i < crowd->reductions; i++) {
+        outcomes[i] = (reduct_outcome *)got;
+        got += results * sizeof **outcomes;
+        to[i] = got;
+        got += (results * crowd_bytes(crowd, i) + 15) / 16 * 16;
+    }
+    *error = (reduct_error){.index = UINT64_MAX};
+    test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
+    const reduct_status status = reduct_plan_execute_each(plan, inputs, to, outcomes, NULL, error);
+    reduct_plan_destroy(plan);
+    return status;
+}
+
+static void choose_sharing(struct sharing_case *shared, struct rng *rng, size_t *bytes) {
+    static const reduct_operator OPERATORS[] = {
+        REDUCT_SUM,   REDUCT_MEAN,          REDUCT_VAR, REDUCT_NORM2, REDUCT_DOT,    REDUCT_MIN, REDUCT_MINMAX,
+        REDUCT_COUNT, REDUCT_COUNT_NONZERO, REDUCT_ANY, REDUCT_AND,   REDUCT_ARGMIN, REDUCT_XOR, REDUCT_ARGMAX};
+    static const reduct_type TYPES[] = {REDUCT_F64, REDUCT_F32, REDUCT_BF16, REDUCT_I32,
+                                        REDUCT_U64, REDUCT_I64, REDUCT_U8};
+    struct crowd *crowd = &shared->crowd;
+    bool places = false, pairs = false;
+    crowd->type = test_type(TYPES[rng_below(rng, sizeof TYPES / sizeof *TYPES)]);
+    crowd->reductions = 0;
+    while (!crowd->reductions || (crowd->reductions < 4 && rng_below(rng, 2))) {
+        const reduct_operator op = OPERATORS[rng_below(rng, sizeof OPERATORS / sizeof *OPERATORS)];
+        if (!oracle_has(op, crowd->type->type))
+            continue;
+        crowd->reduction[crowd->reductions++] =
+            (reduct_reduction){.op = op, .element = crowd->type->type, .nan = (reduct_nan)rng_below(rng, 3)};
+        places = places || op == REDUCT_ARGMIN || op == REDUCT_ARGMAX;
+        pairs = pairs || op == REDUCT_DOT;
+    }
+    const uint64_t width = rng_below(rng, 3) ? 1 : 3;
+    crowd->groups = 300 + rng_below(rng, rng_below(rng, 2) ? 1000 : 60000);
+    shared->groups = (reduct_groups){.count = crowd->groups,
+                                     .elements = MANY / width,
+                                     .index = REDUCT_U32,
+                                     .width = width,
+                                     .skip = rng_below(rng, 2),
+                                     .with_initial = !places && !pairs && rng_below(rng, 2)};
+    shared->mask = rng_below(rng, 3) ? REDUCT_MASK_NONE : REDUCT_MASK_BYTES;
+    *bytes = 0;
+    for (size_t i = 0; i < crowd->reductions; i++)
+        *bytes += crowd->groups * width * (sizeof(reduct_outcome) + crowd_bytes(crowd, i)) + 16;
+}
+
+/* One element in three is of the same group, sometimes nearly all are: its bucket is shared out. */
+static void fill_sharing(struct sharing_case *shared, struct rng *rng) {
+    struct crowd *crowd = &shared->crowd;
+    const enum data data = (enum data)rng_below(rng, DATA_KINDS);
+    const uint64_t hot = rng_below(rng, crowd->groups), of_hot = rng_below(rng, 2) ? 16 : 49;
+    const bool outside = rng_below(rng, 4) == 0;
+    for (size_t i = 0; i < MANY; i++) {
+        put_any(crowd, crowd->x, i, any_value(rng, data, i));
+        put_any(crowd, crowd->y, i, any_value(rng, data, i + 1));
+        crowd->key[i] = (uint32_t)(rng_below(rng, 50) < of_hot ? hot : rng_below(rng, crowd->groups));
+        if (outside && rng_below(rng, 5000) == 0)
+            crowd->key[i] = (uint32_t)(crowd->groups + rng_below(rng, 10));
+        shared->entries[i] = rng_below(rng, 4) != 0;
+    }
+    for (size_t i = 0; i < crowd->groups * shared->groups.width; i++)
+        put_any(crowd, shared->initial, i, any_value(rng, data, i));
+}
+
+static void shared_tables(void **state) {
+    (void)state;
+    const struct rd_group_sharing usual = rd_group_sharing;
+    const char *devices[TEST_MAX_DEVICES];
+    const size_t device_count = grouping_devices(devices);
+    struct rng rng = rng_of(test_seed() + 12);
+    enum { RESULTS = 3 * 61300, ROOM = 4 * (RESULTS * (16 + sizeof(reduct_outcome)) + 16) };
+    struct sharing_case shared = {
+        .crowd = {.x = test_alloc(MANY * 8), .y = test_alloc(MANY * 8), .key = test_alloc(MANY * 4)},
+        .entries = test_alloc(MANY),
+        .initial = test_alloc(RESULTS * 8)};
+    unsigned char *one = test_alloc(ROOM), *got = test_alloc(ROOM);
+    for (uint64_t round = 0; round < test_scaled(60, 10); round++) {
+        size_t bytes;
+        reduct_error error_of_one, error;
+        shared.device = devices[rng_below(&rng, device_count)];
+        if (strncmp(shared.device, "cpu", 3) != 0)
+            continue;
+        choose_sharing(&shared, &rng, &bytes);
+        fill_sharing(&shared, &rng);
+        const reduct_status wanted = run_sharing(&shared, 1, one, bytes, &error_of_one);
+        const unsigned threads = 2 + (unsigned)rng_below(&rng, 7);
+        rd_group_sharing = (struct rd_group_sharing){.bucket_bytes = 64 << rng_below(&rng, 8),
+                                                     .item = 1 + rng_below(&rng, 20000),
+                                                     .moved = 1 + rng_below(&rng, 2 * MANY)};
+        const reduct_status status = run_sharing(&shared, threads, got, bytes, &error);
+        rd_group_sharing = usual;
+        if (status != wanted || error.index != error_of_one.index || strcmp(error.message, error_of_one.message) != 0)
+            test_fail("round %llu: %u threads end in \"%s\"; expected \"%s\"", (unsigned long long)round, threads,
+                      error.message, error_of_one.message);
+        if (memcmp(got, one, bytes))
+            test_fail("round %llu: %s of %s: not the same bits or outcomes on %s with %u threads that share tables",
+                      (unsigned long long)round, reduct_operator_name(shared.crowd.reduction[0].op),
+                      shared.crowd.type->name, shared.device, threads);
+    }
+    free(shared.crowd.x);
+    free(shared.crowd.y);
+    free(shared.crowd.key);
+    free(shared.entries);
+    free(shared.initial);
+    free(one);
+    free(got);
+}
+
 /* As many elements in one group as fill its pair of integers, all of the largest that the window takes. */
 static void full_pairs(void **state) {
     (void)state;
@@ -1216,6 +1361,7 @@ int main(void) {
                                        cmocka_unit_test(runs),
                                        cmocka_unit_test(sums_of_runs),
                                        cmocka_unit_test(same_bits),
+                                       cmocka_unit_test(shared_tables),
                                        cmocka_unit_test(full_pairs),
                                        cmocka_unit_test(sorted_in_parts),
                                        cmocka_unit_test(first_of_equals),

@@ -9,14 +9,19 @@
 /* Elements of a block: with all that is made of them they stay in the first-level cache. */
 enum { RD_GROUP_BLOCK = 512 };
 
-/* `to`: by element, the result that it is of. */
+/* `to`: by element, the result that it is of, counted from `base`. */
 struct rd_group_block {
     const void *input[2];
     const uint32_t *to;
+    uint32_t base;
     size_t count;
     const uint64_t *row; /* by element, or null: `first` and so on */
     uint64_t first;
 };
+
+static inline uint32_t rd_group_result(const struct rd_group_block *block, size_t at) {
+    return block->base + block->to[at];
+}
 
 /* The row of an element. */
 static inline uint64_t rd_group_row(const struct rd_group_block *block, size_t at) {

@@ -16,6 +16,7 @@
 #include "core/status.h"
 #include "core/system.h"
 #include "cpu/group_blocks.h"
+#include "cpu/group_buckets.h"
 #include "cpu/kernels.h"
 #include "cpu/many.h"
 #include "cpu/numbers.h"
@@ -23,6 +24,7 @@
 #include "family/family.h"
 
 #include <math.h>
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,6 +49,9 @@ enum { ENTRIES_PER_ELEMENT = 2 };
 /* Entries of tables larger than this are fetched ahead, by so many elements; from the third-level cache on by more, and those of
  * the first elements of a block before it is cut. So are elements, by blocks. */
 enum { NEAR_BYTES = 1 << 19, AHEAD = 24, FAR_BYTES = 1 << 22, AHEAD_FAR = 96, BLOCKS_AHEAD = 2 };
+
+struct rd_group_sharing rd_group_sharing = {
+    .table_bytes = 1 << 24, .elements = 1 << 20, .bucket_bytes = 1 << 18, .item = 1 << 18, .moved = 1 << 22};
 
 typedef int64_t pair __attribute__((vector_size(16)));
 
@@ -94,8 +99,9 @@ _Static_assert(PIECE % RD_SIDE == 0, "results that are rounded together are of o
 
 struct window {
     int unit;
-    size_t step; /* of the table */
-    pair *table; /* by turn, result */
+    uint32_t base; /* the first result of the table */
+    size_t step;   /* of the table */
+    pair *table;   /* by turn, result */
     pair **piece;
 };
 
@@ -137,13 +143,22 @@ struct column {
     bool minus_zeros;   /* some term was -0 */
 };
 
+/* Elements of a bucket that a thread takes, of those that were moved. `alone`: no other thread has some of the bucket; `first`: it takes the
+ * bucket's initial values as well. */
+struct item {
+    uint32_t bucket;
+    bool alone, first;
+    uint64_t begin, end;
+};
+
 struct tables {
     const struct rd_many *many;
     const struct rd_execution *execution;
     const struct rd_kernels *kernels;
     uint64_t results, elements;
-    size_t bytes; /* of an element */
-    int bits;     /* of a slice of sums of floats */
+    uint64_t spread; /* results that the elements of a block may be of: all, or those of a bucket */
+    size_t bytes;    /* of an element */
+    int bits;        /* of a slice of sums of floats */
     unsigned turns, copies;
     struct column_plan *plan;    /* by state */
     struct column *column;       /* by thread, state */
@@ -152,18 +167,29 @@ struct tables {
     atomic_ullong next_unit;
     atomic_bool lacks_memory;
     atomic_ullong outside; /* the first row whose index is outside, or UINT64_MAX */
+    /* Where threads share tables: */
+    struct rd_group_buckets buckets;
+    struct column *shared; /* by state: the tables, and nothing else */
+    struct item *item;
+    uint64_t items;
+    pthread_mutex_t meeting; /* of what threads have of the same bucket */
 };
 
 /* Terms of a result are there; some are not -0. */
 enum { HAS_ELEMENTS = 1, HAS_OTHERS = 2 };
 
-static void *new_table(struct tables *tables, size_t entries, size_t bytes, int fill) {
+static void *new_room_for(struct tables *tables, size_t entries, size_t bytes) {
     const size_t size = entries * bytes;
     void *table = size < RD_LARGE_PAGE ? malloc(size) : rd_large_alloc(size);
-    if (table)
-        memset(table, fill, size);
-    else
+    if (!table)
         atomic_store(&tables->lacks_memory, true);
+    return table;
+}
+
+static void *new_table(struct tables *tables, size_t entries, size_t bytes, int fill) {
+    void *table = new_room_for(tables, entries, bytes);
+    if (table)
+        memset(table, fill, entries * bytes);
     return table;
 }
 
@@ -196,8 +222,8 @@ static void free_window(const struct window *window, uint64_t results) {
 /* Where a window has the sum of a result, or null. */
 static pair *sum_in(const struct window *window, uint64_t result) {
     if (window->table)
-        return &window->table[result * window->step];
-    pair *piece = window->piece[result / PIECE];
+        return &window->table[(result - window->base) * window->step];
+    pair *piece = window->piece ? window->piece[result / PIECE] : NULL;
     return piece ? &piece[result % PIECE] : NULL;
 }
 
@@ -257,7 +283,7 @@ static bool fits(const struct rd_slices *slices, double term) {
 static void note_nan(struct tables *tables, const struct column_plan *plan, struct column *column,
                      const struct rd_group_block *block, size_t at) {
     const reduct_nan policy = plan->reduction->nan;
-    const uint32_t result = block->to[at];
+    const uint32_t result = rd_group_result(block, at);
     const uint64_t number = rd_group_row(block, at) + 1;
     if (policy == REDUCT_NAN_IGNORE) {
         if (HAVE_TABLE(tables, column->ignored, 0))
@@ -278,7 +304,7 @@ static void note_odd(struct tables *tables, const struct column_plan *plan, stru
         note_nan(tables, plan, column, block, at);
     if ((nan && plan->reduction->nan == REDUCT_NAN_IGNORE) || !HAVE_TABLE(tables, column->odd, 0))
         return;
-    column->odd[block->to[at]] |= isnan(term) ? IS_NAN : term > 0 ? IS_PLUS : IS_MINUS;
+    column->odd[rd_group_result(block, at)] |= isnan(term) ? IS_NAN : term > 0 ? IS_PLUS : IS_MINUS;
 }
 
 /* Adds those terms of a block that do not fit elsewhere, and takes them out of the pairs. What is not finite is noted with the
@@ -292,14 +318,14 @@ static void take_out_odd(struct tables *tables, const struct column_plan *plan, 
             continue;
         pairs[i] = (pair){0};
         if (isfinite(term))
-            add_to_windows(tables, &column->sums[which], block->to[i], term, 0);
+            add_to_windows(tables, &column->sums[which], rd_group_result(block, i), term, 0);
         else if (which == 0)
             note_odd(tables, plan, column, block, i, term);
     }
 }
 
 static bool is_far(const struct tables *tables, size_t step) {
-    return tables->results * step * sizeof(pair) > FAR_BYTES;
+    return tables->spread * step * sizeof(pair) > FAR_BYTES;
 }
 
 /* Fetches what scatter() begins with. */
@@ -314,7 +340,7 @@ static void fetch_first(const struct tables *tables, const struct window *window
 static inline __attribute__((always_inline)) void scatter(const struct tables *tables, pair *table, size_t step,
                                                           size_t count_at, bool fetches, const uint32_t *to,
                                                           const pair *pairs, size_t count) {
-    const uint64_t turn_step = tables->results * step;
+    const uint64_t turn_step = tables->spread * step;
     const size_t ahead = is_far(tables, step) ? AHEAD_FAR : AHEAD;
     size_t i = 0;
 #define ADD_ONE(at, turn)                                                                                              \
@@ -402,7 +428,7 @@ static void take_out_factors(struct tables *tables, const struct column_plan *pl
         if ((size > 0x1p-900 && size < 0x1p1000) || (isfinite(size) && (x == 0 || y == 0)))
             continue;
         if (isfinite(x) && isfinite(y))
-            add_product(tables, &column->sums[which], block->to[i], x, y);
+            add_product(tables, &column->sums[which], rd_group_result(block, i), x, y);
         else if (which == 0)
             note_odd(tables, plan, column, block, i, x * y);
         factors->x[i] = factors->y[i] = 0;
@@ -422,7 +448,7 @@ static void add_doubles(struct tables *tables, const struct column_plan *plan, s
         if (fits(slices, terms[i]))
             continue;
         pairs[i] = (pair){0};
-        add_to_windows(tables, &column->sums[which], block->to[i], terms[i], 0);
+        add_to_windows(tables, &column->sums[which], rd_group_result(block, i), terms[i], 0);
     }
     add_pairs(tables, plan, column, which, block, one);
 }
@@ -652,35 +678,77 @@ static void add_block(struct tables *tables, struct column *column, const struct
     }
 }
 
+/* Tables that every element goes to, for so many results; what they hold is not set. */
+static void make_tables(struct tables *tables, size_t s, uint64_t results, struct column *column) {
+    const struct column_plan *plan = &tables->plan[s];
+    if (plan->kind == SUMS)
+        column->cells = new_room_for(tables, results * tables->turns * plan->step, sizeof *column->cells);
+    if (plan->kind == WORDS)
+        column->word = new_room_for(tables, results, sizeof *column->word);
+    for (int which = 0; plan->kind == KEYS && which < 2; which++)
+        if (plan->wants[which])
+            column->key[which] = new_room_for(tables, results, sizeof *column->key[which]);
+    if (plan->kind == KEYS && rd_operator(plan->reduction->op)->finish == RD_INDEX)
+        column->key_row = new_room_for(tables, results, sizeof *column->key_row);
+}
+
+/* Makes `count` results from `first` on be those of no elements, in all turns; if there are several, of all results. */
+static void clear_tables(const struct tables *tables, size_t s, const struct column *column, uint64_t first,
+                         uint64_t count) {
+    const struct column_plan *plan = &tables->plan[s];
+    const bool ones = rd_operator(plan->reduction->op)->combine == RD_AND;
+    if (column->cells)
+        memset(column->cells + first * plan->step, 0, count * tables->turns * plan->step * sizeof *column->cells);
+    if (column->word)
+        memset(column->word + first, ones ? 0xff : 0, count * sizeof *column->word);
+    for (int which = 0; which < 2; which++)
+        for (uint64_t r = first; column->key[which] && r < first + count; r++)
+            column->key[which][r] = NO_KEY;
+    if (column->key_row)
+        memset(column->key_row + first, 0xff, count * sizeof *column->key_row);
+}
+
+/* Has a column add to the tables of another, or of its own: what is of the results from `base` on to their entries from `first` on. */
+static void aim_column(const struct tables *tables, size_t s, struct column *column, const struct column *at,
+                       uint64_t first, uint64_t base) {
+    const struct column_plan *plan = &tables->plan[s];
+    for (unsigned c = 0; c < plan->channels; c++) {
+        struct windows *windows = &column->sums[c];
+        windows->window[0] = (struct window){.unit = plan->channel[c].unit,
+                                             .base = (uint32_t)base,
+                                             .step = plan->step,
+                                             .table = at->cells ? at->cells + first * plan->step + c : NULL};
+        windows->count += !windows->count;
+    }
+    column->cells = at->cells ? at->cells + first * plan->step : NULL;
+    column->word = at->word ? at->word + first : NULL;
+    for (int which = 0; which < 2; which++)
+        column->key[which] = at->key[which] ? at->key[which] + first : NULL;
+    column->key_row = at->key_row ? at->key_row + first : NULL;
+}
+
 /* The tables of a thread, all of no elements. */
 static void make_column(struct tables *tables, size_t s, struct column *column) {
-    const struct column_plan *plan = &tables->plan[s];
-    const struct rd_operator *op = rd_operator(plan->reduction->op);
-    if (plan->kind == SUMS)
-        column->cells = new_table(tables, tables->results * tables->turns * plan->step, sizeof *column->cells, 0);
-    for (unsigned c = 0; column->cells && c < plan->channels; c++) {
-        column->sums[c].window[0] = (struct window){plan->channel[c].unit, plan->step, column->cells + c, NULL};
-        column->sums[c].count = 1;
-    }
-    if (plan->kind == WORDS)
-        column->word = new_table(tables, tables->results, sizeof *column->word, op->combine == RD_AND ? 0xff : 0);
-    for (int which = 0; plan->kind == KEYS && which < 2; which++)
-        if (plan->wants[which] && HAVE_TABLE(tables, column->key[which], 0))
-            for (uint64_t r = 0; r < tables->results; r++)
-                column->key[which][r] = NO_KEY;
-    if (plan->kind == KEYS && op->finish == RD_INDEX)
-        column->key_row = new_table(tables, tables->results, sizeof *column->key_row, 0xff);
+    make_tables(tables, s, tables->results, column);
+    if (atomic_load(&tables->lacks_memory))
+        return;
+    clear_tables(tables, s, column, 0, tables->results);
+    aim_column(tables, s, column, column, 0, 0);
+}
+
+static void free_tables(struct column *column) {
+    free(column->cells);
+    free(column->word);
+    free(column->key[0]);
+    free(column->key[1]);
+    free(column->key_row);
 }
 
 static void free_column(struct column *column, uint64_t results) {
     for (unsigned c = 0; c < CHANNELS; c++)
         for (unsigned w = 0; w < column->sums[c].count; w++)
             free_window(&column->sums[c].window[w], results);
-    free(column->cells);
-    free(column->word);
-    free(column->key[0]);
-    free(column->key[1]);
-    free(column->key_row);
+    free_tables(column);
     free(column->odd);
     free(column->ignored);
     free(column->nan_row);
@@ -708,7 +776,7 @@ typedef void take_block(struct tables *tables, void *context, const struct rd_gr
 
 static void read_range(struct tables *tables, struct rd_group_reader *reader, uint64_t first, uint64_t end,
                        take_block *take, void *context) {
-    const bool far = bytes_per_result(tables) * tables->results > FAR_BYTES;
+    const bool far = bytes_per_result(tables) * tables->spread > FAR_BYTES;
     struct rd_group_block block;
     for (uint64_t at = first; at < end && reader->outside == UINT64_MAX; at += RD_GROUP_BLOCK) {
         rd_group_read(reader, at, end - at < RD_GROUP_BLOCK ? (size_t)(end - at) : RD_GROUP_BLOCK, &block);
@@ -719,14 +787,15 @@ static void read_range(struct tables *tables, struct rd_group_reader *reader, ui
     }
 }
 
-/* Initial values are elements of no row. */
-static void read_initial(struct tables *tables, struct rd_group_reader *reader, take_block *take, void *context) {
-    struct rd_group_block block = {.to = reader->to, .row = reader->row};
+/* Initial values, those of `count` results from `base` on, are elements of no row. */
+static void read_initial(struct tables *tables, struct rd_group_reader *reader, uint64_t base, uint64_t count,
+                         take_block *take, void *context) {
+    struct rd_group_block block = {.to = reader->to, .base = (uint32_t)base, .row = reader->row};
     for (size_t i = 0; i < RD_GROUP_BLOCK; i++)
         reader->row[i] = UINT64_MAX;
-    for (uint64_t at = 0; at < tables->results; at += RD_GROUP_BLOCK) {
-        block.count = tables->results - at < RD_GROUP_BLOCK ? (size_t)(tables->results - at) : RD_GROUP_BLOCK;
-        block.input[0] = (const unsigned char *)tables->execution->initial + at * tables->bytes;
+    for (uint64_t at = 0; at < count; at += RD_GROUP_BLOCK) {
+        block.count = count - at < RD_GROUP_BLOCK ? (size_t)(count - at) : RD_GROUP_BLOCK;
+        block.input[0] = (const unsigned char *)tables->execution->initial + (base + at) * tables->bytes;
         for (size_t i = 0; i < block.count; i++)
             reader->to[i] = (uint32_t)(at + i);
         take(tables, context, &block);
@@ -764,7 +833,7 @@ static void add_units(void *context) {
     }
     rd_environment caller = rd_environment_enter();
     if (!atomic_load(&tables->lacks_memory) && copy == 0 && tables->execution->initial)
-        read_initial(tables, &room->reader, take_elements, column);
+        read_initial(tables, &room->reader, 0, tables->results, take_elements, column);
     for (; unit < units && room && !atomic_load(&tables->lacks_memory) && !stops(tables);
          unit = atomic_fetch_add(&tables->next_unit, 1)) {
         uint64_t first = unit * UNIT;
@@ -778,6 +847,200 @@ static void add_units(void *context) {
     }
     rd_environment_leave(caller);
     free(room);
+}
+
+/* ---------------------------------------------------------------------------------------------------------------------
+ * All elements, to tables that threads share
+ * ------------------------------------------------------------------------------------------------------------------ */
+
+static uint64_t results_of(const struct tables *tables, size_t bucket) {
+    const uint64_t first = (uint64_t)bucket << tables->buckets.log2, left = tables->results - first;
+    return left < tables->spread ? left : tables->spread;
+}
+
+/* Adds what a thread has of a bucket to where all meet: to `count` results from `first` on. */
+static void meet(const struct tables *tables, size_t s, const struct column *own, uint64_t first, uint64_t count) {
+    const struct column_plan *plan = &tables->plan[s];
+    const struct column *all = &tables->shared[s];
+    const enum rd_combine combine = rd_operator(plan->reduction->op)->combine;
+    for (uint64_t i = 0; own->cells && i < count * plan->step; i++)
+        all->cells[first * plan->step + i] += own->cells[i];
+    for (uint64_t i = 0; own->word && i < count; i++) {
+        uint64_t *word = &all->word[first + i];
+        *word = combine == RD_ADD   ? *word + own->word[i]
+                : combine == RD_AND ? *word & own->word[i]
+                : combine == RD_OR  ? *word | own->word[i]
+                                    : *word ^ own->word[i];
+    }
+    for (int which = 0; which < 2; which++)
+        for (uint64_t i = 0; own->key[which] && i < count; i++) {
+            int64_t *key = &all->key[which][first + i];
+            if (own->key_row) {
+                uint64_t *row = &all->key_row[first + i];
+                const bool is_first = own->key_row[i] < *row && (own->key[which][i] == *key || *row == UINT64_MAX);
+                if (own->key_row[i] != UINT64_MAX && (is_first || own->key[which][i] > *key))
+                    *row = own->key_row[i];
+            }
+            *key = own->key[which][i] > *key ? own->key[which][i] : *key;
+        }
+}
+
+static void read_item(struct tables *tables, struct room *room, struct column *column, const struct item *item) {
+    const uint64_t base = (uint64_t)item->bucket << tables->buckets.log2;
+    if (item->first && tables->execution->initial)
+        read_initial(tables, &room->reader, base, results_of(tables, item->bucket), take_elements, column);
+    for (uint64_t at = item->begin; at < item->end && !stops(tables); at += RD_GROUP_BLOCK) {
+        const struct rd_group_block block = rd_group_buckets_read(&tables->buckets, item->bucket, at, item->end);
+        add_block(tables, column, &block);
+    }
+}
+
+/* An item of a bucket that others have some of, too: `own` is a table of the thread for as many results. */
+static void take_some(struct tables *tables, struct room *room, struct column *column, struct column *own,
+                      const struct item *item) {
+    const uint64_t base = (uint64_t)item->bucket << tables->buckets.log2, count = results_of(tables, item->bucket);
+    for (size_t s = 0; s < tables->many->states; s++) {
+        clear_tables(tables, s, &own[s], 0, count);
+        aim_column(tables, s, &column[s], &own[s], 0, base);
+    }
+    read_item(tables, room, column, item);
+    pthread_mutex_lock(&tables->meeting);
+    for (size_t s = 0; s < tables->many->states; s++)
+        meet(tables, s, &own[s], base, count);
+    pthread_mutex_unlock(&tables->meeting);
+}
+
+/* What each thread does with elements that were moved. */
+static void take_items(struct tables *tables, struct room *room, struct column *column, struct column *own) {
+    bool has_own = false;
+    for (uint64_t i; (i = atomic_fetch_add(&tables->next_unit, 1)) < tables->items && !stops(tables);) {
+        const struct item *item = &tables->item[i];
+        const uint64_t base = (uint64_t)item->bucket << tables->buckets.log2;
+        for (size_t s = 0; s < tables->many->states && !item->alone && !has_own; s++)
+            make_tables(tables, s, tables->spread, &own[s]);
+        has_own |= !item->alone;
+        if (atomic_load(&tables->lacks_memory))
+            break;
+        for (size_t s = 0; s < tables->many->states && item->alone; s++)
+            aim_column(tables, s, &column[s], &tables->shared[s], base, base);
+        if (item->alone)
+            read_item(tables, room, column, item);
+        else
+            take_some(tables, room, column, own, item);
+    }
+}
+
+static void add_items(void *context) {
+    struct tables *tables = context;
+    const size_t states = tables->many->states;
+    struct column *column = tables->column + atomic_fetch_add(&tables->next_copy, 1) * states;
+    struct column *own = calloc(states, sizeof *own);
+    struct room *room = new_room(tables);
+    rd_environment caller = rd_environment_enter();
+    if (!own)
+        atomic_store(&tables->lacks_memory, true);
+    for (size_t s = 0; s < states; s++)
+        column[s].room = room;
+    if (own && room)
+        take_items(tables, room, column, own);
+    const struct column none = {.room = NULL};
+    for (size_t s = 0; s < states; s++) {
+        aim_column(tables, s, &column[s], &none, 0, 0);
+        if (own)
+            free_tables(&own[s]);
+    }
+    rd_environment_leave(caller);
+    free(own);
+    free(room);
+}
+
+/* Makes shared entries of buckets be those of no elements. */
+static void clear_buckets(void *context) {
+    struct tables *tables = context;
+    for (uint64_t b; (b = atomic_fetch_add(&tables->next_unit, 1)) < tables->buckets.count;)
+        for (size_t s = 0; s < tables->many->states; s++)
+            clear_tables(tables, s, &tables->shared[s], b << tables->buckets.log2, results_of(tables, b));
+}
+
+static void run_shared(struct tables *tables, void (*work)(void *context)) {
+    atomic_store(&tables->next_unit, 0);
+    atomic_store(&tables->next_copy, 0);
+    rd_team_run(&tables->many->state[0].crew, tables->copies, work, tables);
+}
+
+/* Shares out what was moved. Elements of a bucket are several items where one thread would take long for them. */
+static void make_items(struct tables *tables, bool initial) {
+    const struct rd_group_buckets *buckets = &tables->buckets;
+    const uint64_t share = buckets->begin[buckets->count] / (2 * tables->copies),
+                   most = share > rd_group_sharing.item ? share : rd_group_sharing.item;
+    tables->items = 0;
+    for (size_t b = 0; b < buckets->count; b++) {
+        const uint64_t begin = buckets->begin[b], end = buckets->begin[b + 1], pieces = rd_divide_up(end - begin, most);
+        for (uint64_t i = 0; i < pieces || (i == 0 && initial); i++)
+            tables->item[tables->items++] = (struct item){.bucket = (uint32_t)b,
+                                                          .alone = pieces <= 1,
+                                                          .first = i == 0 && initial,
+                                                          .begin = begin + i * most,
+                                                          .end = i + 1 < pieces ? begin + (i + 1) * most : end};
+    }
+}
+
+/* Elements are moved to buckets, as many as there is room for, and then added, until there are no more. */
+static void add_by_buckets(struct tables *tables) {
+    struct rd_group_buckets *buckets = &tables->buckets;
+    run_shared(tables, clear_buckets);
+    for (uint64_t at = 0; at < tables->elements && !atomic_load(&tables->lacks_memory); at += buckets->room) {
+        const uint64_t left = tables->elements - at;
+        if (!rd_group_buckets_move(buckets, at, left < buckets->room ? left : buckets->room))
+            break;
+        make_items(tables, at == 0);
+        run_shared(tables, add_items);
+    }
+    atomic_store(&tables->outside, atomic_load(&buckets->outside));
+    if (atomic_load(&buckets->lacks_memory))
+        atomic_store(&tables->lacks_memory, true);
+    for (size_t s = 0; s < tables->many->states; s++) /* results are looked for in columns */
+        aim_column(tables, s, &tables->column[s], &tables->shared[s], 0, 0);
+}
+
+/* Whether somebody asks which rows elements are of. */
+static bool asks_rows(const struct tables *tables) {
+    bool asks = false;
+    for (size_t s = 0; s < tables->many->states; s++) {
+        const reduct_reduction *reduction = tables->plan[s].reduction;
+        asks = asks || reduction->nan == REDUCT_NAN_ERROR ||
+               (tables->plan[s].kind == KEYS &&
+                (reduction->nan == REDUCT_NAN_PROPAGATE || rd_operator(reduction->op)->finish == RD_INDEX));
+    }
+    return asks;
+}
+
+/* All elements, by so many threads. Without memory for what is shared they are not added. */
+static void share_tables(struct tables *tables, unsigned log2) {
+    const size_t states = tables->many->states;
+    struct rd_group_buckets *buckets = &tables->buckets;
+    /* All buckets' tables are gone through once for what is moved at a time: at least one element for each line of these. */
+    const uint64_t moved = tables->results > rd_group_sharing.moved ? tables->results : rd_group_sharing.moved;
+    const bool opened =
+        rd_group_buckets_open(buckets, tables->many, tables->execution, tables->copies, log2, moved, asks_rows(tables));
+    tables->spread = UINT64_C(1) << log2;
+    tables->item = malloc((buckets->count + buckets->room / rd_group_sharing.item + 1) * sizeof *tables->item);
+    tables->shared = calloc(states, sizeof *tables->shared);
+    if (!opened || !tables->item || !tables->shared)
+        atomic_store(&tables->lacks_memory, true);
+    for (size_t s = 0; s < states && !atomic_load(&tables->lacks_memory); s++)
+        make_tables(tables, s, tables->results, &tables->shared[s]);
+    pthread_mutex_init(&tables->meeting, NULL);
+    if (!atomic_load(&tables->lacks_memory))
+        add_by_buckets(tables);
+    else
+        for (size_t s = 0; tables->shared && s < states; s++)
+            free_tables(&tables->shared[s]);
+    pthread_mutex_destroy(&tables->meeting);
+    free(tables->item);
+    free(tables->shared);
+    rd_group_buckets_close(buckets);
+    tables->spread = tables->results;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1051,7 +1314,7 @@ static void hold_channel(const struct answering *answering, unsigned channel, ui
     bool is_first = true, has_further = false;
     for (unsigned copy = 0; copy < tables->copies; copy++) {
         const struct windows *windows = &tables->column[copy * tables->many->states + answering->s].sums[channel];
-        for (unsigned turn = 0; windows->count && turn < tables->turns; turn++) {
+        for (unsigned turn = 0; windows->count && windows->window[0].table && turn < tables->turns; turn++) {
             const size_t step = windows->window[0].step;
             take_halves(windows->window[0].table + (turn * tables->results + first) * step, step, count, is_first, high,
                         low);
@@ -1246,7 +1509,7 @@ static void settle_block(struct tables *tables, void *context, const struct rd_g
     const reduct_reduction *reduction = plan->reduction;
     (void)tables;
     for (size_t i = 0; i < block->count; i++) {
-        unsigned char *settled = &plan->settled[block->to[i]];
+        unsigned char *settled = &plan->settled[rd_group_result(block, i)];
         double term = plan->kind == SUMS ? term_at(block, i, reduction->element, plan->channel[0].transform) : 0;
         if (isnan(term) && reduction->nan == REDUCT_NAN_IGNORE)
             continue;
@@ -1287,7 +1550,7 @@ static void settle(struct tables *tables, size_t s) {
     if (room && plan->settled) {
         rd_environment caller = rd_environment_enter();
         if (tables->execution->initial)
-            read_initial(tables, &room->reader, settle_block, plan);
+            read_initial(tables, &room->reader, 0, tables->results, settle_block, plan);
         for (uint64_t at = 0; at < tables->elements && !stops(tables); at += UNIT)
             read_range(tables, &room->reader, at, tables->elements - at < UNIT ? tables->elements : at + UNIT,
                        settle_block, plan);
@@ -1406,22 +1669,47 @@ static void make_plan(const struct tables *tables, size_t s) {
     plan->step = plan->channels + plan->counts;
 }
 
-/* Threads that pay, each of which has tables of its own. */
-static unsigned choose_threads(const struct tables *tables) {
+/* Threads that pay, if there are no more than `most`. */
+static unsigned threads_for(const struct tables *tables, uint64_t most) {
     const struct rd_many *many = tables->many;
-    const uint64_t table = bytes_per_result(tables) * tables->results, by_memory = TABLES_BYTES / (table + 1),
-                   by_work = ENTRIES_PER_ELEMENT * tables->elements / tables->results,
-                   units = rd_divide_up(tables->elements, UNIT);
-    uint64_t most = by_memory < by_work ? by_memory : by_work;
-    most = most < units ? most : units;
-    return rd_team_threads(&many->state[0].crew, most ? most : 1,
+    const uint64_t units = rd_divide_up(tables->elements, UNIT), pieces = most < units ? most : units;
+    return rd_team_threads(&many->state[0].crew, pieces ? pieces : 1,
                            tables->elements * tables->bytes * many->inputs +
                                many->groups.elements * rd_type(many->groups.index)->bytes);
 }
 
-static reduct_status reduce(struct tables *tables, unsigned threads, reduct_error *error) {
+static uint64_t table_bytes(const struct tables *tables) {
+    return bytes_per_result(tables) * tables->results;
+}
+
+/* How many of them may have tables of their own. */
+static uint64_t most_of_own(const struct tables *tables) {
+    const uint64_t by_memory = TABLES_BYTES / (table_bytes(tables) + 1),
+                   by_work = ENTRIES_PER_ELEMENT * tables->elements / tables->results;
+    return by_memory < by_work ? by_memory : by_work;
+}
+
+/* Whether threads share tables: those of their own would not fit the cache between them. */
+static bool is_shared(const struct tables *tables, unsigned threads) {
+    return threads > 1 && tables->turns == 1 && tables->elements >= rd_group_sharing.elements &&
+           table_bytes(tables) >= rd_group_sharing.table_bytes;
+}
+
+/* Results of a bucket, as a power of two. */
+static unsigned choose_bucket(const struct tables *tables) {
+    unsigned log2 = 0;
+    while (bytes_per_result(tables) << (log2 + 1) <= rd_group_sharing.bucket_bytes ||
+           (tables->results - 1) >> log2 >= RD_GROUP_BUCKETS_MOST)
+        log2++;
+    return log2;
+}
+
+static reduct_status reduce(struct tables *tables, bool shares, reduct_error *error) {
     const struct rd_many *many = tables->many;
-    rd_team_run(&many->state[0].crew, threads, add_units, tables);
+    if (shares)
+        share_tables(tables, choose_bucket(tables));
+    else
+        rd_team_run(&many->state[0].crew, tables->copies, add_units, tables);
     const uint64_t outside = atomic_load(&tables->outside);
     if (outside != UINT64_MAX && !many->groups.skip)
         return rd_group_refuse(many, tables->execution, outside, error);
@@ -1461,7 +1749,9 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
     for (size_t s = 0; s < many->states; s++)
         make_plan(&tables, s);
     rd_environment_leave(caller);
-    const unsigned threads = choose_threads(&tables);
+    tables.spread = tables.results;
+    const bool shares = is_shared(&tables, threads_for(&tables, UINT64_MAX));
+    const unsigned threads = threads_for(&tables, shares ? UINT64_MAX : most_of_own(&tables));
     tables.copies = threads;
     const size_t bytes = threads * many->states * sizeof *tables.column;
     tables.column = malloc(bytes);
@@ -1472,7 +1762,7 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
     reduct_status status;
     if (tables.column) {
         memset(tables.column, 0, bytes);
-        status = reduce(&tables, threads, error);
+        status = reduce(&tables, shares, error);
     } else {
         status =
             rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %u threads could not be allocated", threads);
