@@ -44,14 +44,14 @@ static const uint64_t MOST_ELEMENTS = (uint64_t)1 << 31;
 /* Tables of threads take at most so many bytes, unless one alone takes more; and no more entries than that many times the
  * elements. */
 static const uint64_t TABLES_BYTES = (uint64_t)1 << 29;
-enum { ENTRIES_PER_ELEMENT = 2 };
+enum { ENTRIES_PER_ELEMENT = 2, ELEMENTS_PER_ENTRY = 4 };
 
 /* Entries of tables larger than this are fetched ahead, by so many elements; from the third-level cache on by more, and those of
  * the first elements of a block before it is cut. So are elements, by blocks. */
 enum { NEAR_BYTES = 1 << 19, AHEAD = 24, FAR_BYTES = 1 << 22, AHEAD_FAR = 96, BLOCKS_AHEAD = 2 };
 
 struct rd_group_sharing rd_group_sharing = {
-    .table_bytes = 1 << 24, .elements = 1 << 20, .bucket_bytes = 1 << 18, .item = 1 << 18, .moved = 1 << 22};
+    .times = 2, .elements = 1 << 20, .bucket_bytes = 1 << 18, .item = 1 << 18, .moved = 1 << 22};
 
 typedef int64_t pair __attribute__((vector_size(16)));
 
@@ -1019,8 +1019,9 @@ static bool asks_rows(const struct tables *tables) {
 static void share_tables(struct tables *tables, unsigned log2) {
     const size_t states = tables->many->states;
     struct rd_group_buckets *buckets = &tables->buckets;
-    /* All buckets' tables are gone through once for what is moved at a time: at least one element for each line of these. */
-    const uint64_t moved = tables->results > rd_group_sharing.moved ? tables->results : rd_group_sharing.moved;
+    /* All buckets' tables are gone through once for what is moved at a time: some elements for each result of these. */
+    const uint64_t some = ELEMENTS_PER_ENTRY * tables->results,
+                   moved = some > rd_group_sharing.moved ? some : rd_group_sharing.moved;
     const bool opened =
         rd_group_buckets_open(buckets, tables->many, tables->execution, tables->copies, log2, moved, asks_rows(tables));
     tables->spread = UINT64_C(1) << log2;
@@ -1689,10 +1690,11 @@ static uint64_t most_of_own(const struct tables *tables) {
     return by_memory < by_work ? by_memory : by_work;
 }
 
-/* Whether threads share tables: those of their own would not fit the cache between them. */
-static bool is_shared(const struct tables *tables, unsigned threads) {
-    return threads > 1 && tables->turns == 1 && tables->elements >= rd_group_sharing.elements &&
-           table_bytes(tables) >= rd_group_sharing.table_bytes;
+/* Whether threads share tables: as few may have their own. An element takes a thread about twice as long where it is moved first. */
+static bool is_shared(const struct tables *tables) {
+    const unsigned all = threads_for(tables, UINT64_MAX), own = threads_for(tables, most_of_own(tables));
+    return all > 1 && tables->turns == 1 && tables->elements >= rd_group_sharing.elements &&
+           all >= rd_group_sharing.times * own;
 }
 
 /* Results of a bucket, as a power of two. */
@@ -1750,7 +1752,7 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
         make_plan(&tables, s);
     rd_environment_leave(caller);
     tables.spread = tables.results;
-    const bool shares = is_shared(&tables, threads_for(&tables, UINT64_MAX));
+    const bool shares = is_shared(&tables);
     const unsigned threads = threads_for(&tables, shares ? UINT64_MAX : most_of_own(&tables));
     tables.copies = threads;
     const size_t bytes = threads * many->states * sizeof *tables.column;
