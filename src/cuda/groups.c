@@ -274,10 +274,14 @@ static uint32_t find_most_slots(const struct rd_cuda_groups_scan *scan) {
     return slots;
 }
 
-/* Whether a table has a slot for each of so many results: as many slots as that, in whole warps, if there are more than a power of two for
- * which there is room. */
+/* Bytes of a slot of a table that has one for each result: it need not say whose it is. */
+static unsigned direct_bytes(const struct rd_cuda_groups_scan *scan) {
+    return scan->slot_bytes - (unsigned)sizeof(uint32_t);
+}
+
+/* Whether a table has a slot for each of so many results: as many slots as that, in whole warps, if there are more than a power of two. */
 static bool has_slots(const struct rd_cuda_groups_scan *scan, uint64_t results) {
-    return scan->slots_most && (results <= scan->slots_most || results <= scan->room / scan->slot_bytes / 32 * 32);
+    return scan->slots_most && results <= scan->room / direct_bytes(scan) / 32 * 32;
 }
 
 /* Slots of a table for so many results, without copies. */
@@ -288,6 +292,11 @@ static uint32_t find_slots(const struct rd_cuda_groups_scan *scan, uint64_t resu
     while (slots && slots / 2 >= results)
         slots /= 2;
     return slots;
+}
+
+/* Bytes of so many slots, of so many results. */
+static uint64_t table_bytes(const struct rd_cuda_groups_scan *scan, uint64_t slots, uint64_t results) {
+    return slots * (slots >= results ? direct_bytes(scan) : scan->slot_bytes);
 }
 
 /* Bytes of one copy of a block's own planes, of so many results. */
@@ -344,7 +353,7 @@ static unsigned moving_bytes(unsigned element_bytes, unsigned rows) {
 /* Planes of the rest of the planes that blocks may have, of so many results: all, if there is room for these beside a table, or some. */
 static unsigned own_planes(const struct rd_cuda_groups_scan *scan, uint64_t results) {
     const uint64_t all =
-        (uint64_t)find_slots(scan, results) * scan->slot_bytes + own_copy(results, scan->grid.rest_planes);
+        table_bytes(scan, find_slots(scan, results), results) + own_copy(results, scan->grid.rest_planes);
     return all <= scan->room ? scan->grid.rest_planes
                              : (unsigned)at_most(scan->grid.rest_planes, RD_CUDA_GROUPS_OWN_PLANES);
 }
@@ -359,12 +368,20 @@ static bool have_tables(const struct rd_cuda_groups_pass *pass, uint64_t results
     }
     return have;
 }
+/* Whether blocks have neither a table nor a window for results of some scan: every element goes to memory. */
+static bool lacks_tables(const struct rd_cuda_groups_pass *pass) {
+    bool lacks = false;
+    for (unsigned s = 0; s < pass->scans; s++)
+        lacks = lacks || (!pass->scan[s].slots_most &&
+                          own_copy(pass->groups.results, pass->scan[s].grid.window_planes) > pass->scan[s].room);
+    return lacks;
+}
 static bool have_own_rest(const struct rd_cuda_groups_pass *pass, uint64_t results) {
     bool have = true;
     for (unsigned s = 0; s < pass->scans; s++) {
         const struct rd_cuda_groups_scan *scan = &pass->scan[s];
         have = have &&
-               (uint64_t)find_slots(scan, results) * scan->slot_bytes + own_copy(results, own_planes(scan, results)) <=
+               table_bytes(scan, find_slots(scan, results), results) + own_copy(results, own_planes(scan, results)) <=
                    scan->room;
     }
     return have;
@@ -429,8 +446,9 @@ static reduct_status prepare_buckets(struct rd_cuda_groups_pass *pass, const str
         pass->move = NULL;
         return REDUCT_OK;
     }
-    pass->buckets.beyond_cache = sizeof(uint64_t) * words_of(pass) * results >
-                                 (uint64_t)context->device->l2_bytes / 100 * RD_CUDA_GROUPS_CACHE_PERCENT;
+    pass->buckets.beyond_cache =
+        lacks_tables(pass) || sizeof(uint64_t) * words_of(pass) * results >
+                                  (uint64_t)context->device->l2_bytes / 100 * RD_CUDA_GROUPS_CACHE_PERCENT;
     pass->buckets.only_open = tables || (words_of(pass) == 1 && !pass->buckets.beyond_cache); /* moving takes longer */
     pass->buckets.size_log2[0] = find_bucket(pass, false);
     pass->buckets.size_log2[1] = find_bucket(pass, true);
@@ -619,7 +637,7 @@ static unsigned choose_tables(const struct launches *launches, unsigned which, u
     groups->slots = elements >= slots ? slots : 0;
     groups->direct = groups->slots >= results;
     groups->own_planes = (uint8_t)own_planes(scan, results);
-    const uint64_t least = (uint64_t)groups->slots * scan->slot_bytes, rest = own_copy(results, groups->own_planes),
+    const uint64_t least = table_bytes(scan, groups->slots, results), rest = own_copy(results, groups->own_planes),
                    window = own_copy(results, scan->grid.window_planes), most = elements * sizeof(uint64_t);
     groups->own_rest = open && rest <= most && least + rest <= scan->room;
     groups->own_window =
@@ -634,15 +652,15 @@ static unsigned choose_tables(const struct launches *launches, unsigned which, u
     unsigned copies_log2 = 0;
     if (groups->direct && !groups->is_pick)
         while (copies_log2 < RD_CUDA_GROUPS_COPIES_LOG2 && slots << copies_log2 < scan->slots_most &&
-               ((uint64_t)slots << (copies_log2 + 1)) * scan->slot_bytes + own <= scan->room)
+               ((uint64_t)slots << (copies_log2 + 1)) * direct_bytes(scan) + own <= scan->room)
             copies_log2++;
     groups->copies_log2 = 0;
     if (elements >= (uint64_t)slots << copies_log2) {
         groups->slots <<= copies_log2;
         groups->copies_log2 = (uint8_t)copies_log2;
     }
-    groups->rest_at = groups->slots * (uint32_t)(scan->slot_bytes / sizeof(uint32_t));
-    const uint64_t bytes = groups->slots * scan->slot_bytes + own;
+    const uint64_t table = table_bytes(scan, groups->slots, results), bytes = table + own;
+    groups->rest_at = (uint32_t)(table / sizeof(uint32_t));
     return bytes ? (unsigned)bytes : sizeof(uint64_t); /* for claims */
 }
 

@@ -364,24 +364,27 @@ __device__ __forceinline__ bool are_gathered(const rd_cuda_groups &groups) {
 }
 
 /* A table in shared memory for results as they come: a word for each slot, which says whose it is. What else a slot has lies in arrays
- * of as many words behind these. Where each result has slots of its own, the first ones are those of `base`. */
+ * of as many words behind these. Where each result has slots of its own, the first ones are those of `base`, and nothing need be said. */
 struct Slots {
     const rd_cuda_groups &groups;
     unsigned *const words;
-    const unsigned slots, base;
+    const unsigned slots, owners, base;
 
     __device__ __forceinline__ Slots(const rd_cuda_groups &g, unsigned *room, unsigned first_result)
-        : groups(g), words(room), slots(g.slots), base(first_result) {
+        : groups(g), words(room), slots(g.slots), owners(g.direct ? 0 : g.slots), base(first_result) {
     }
     __device__ __forceinline__ unsigned *array(int which) const {
-        return words + (1 + which) * slots;
+        return words + owners + which * slots;
+    }
+    __device__ __forceinline__ unsigned owner_of(unsigned slot) const {
+        return groups.direct ? base + (slot >> groups.copies_log2) : words[slot];
     }
     /* Without owners, and with zeros. By the whole block. */
     __device__ __forceinline__ void open(unsigned arrays) const {
-        for (unsigned i = threadIdx.x; i < slots; i += GROUP_THREADS)
-            words[i] = groups.direct ? base + (i >> groups.copies_log2) : NOWHERE;
+        for (unsigned i = threadIdx.x; i < owners; i += GROUP_THREADS)
+            words[i] = NOWHERE;
         for (unsigned i = threadIdx.x; i < slots * arrays; i += GROUP_THREADS)
-            words[slots + i] = 0;
+            words[owners + i] = 0;
         __syncthreads();
     }
     /* Of a lane, where each result has slots of its own. */

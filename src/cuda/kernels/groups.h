@@ -62,7 +62,7 @@ struct rd_cuda_groups_buckets {
     uint8_t size_log2[2]; /* results of a bucket; where the rest of the planes is open in some scan */
     uint8_t vectors;      /* elements and indices are aligned for loads of four */
     uint8_t only_open;    /* elements are moved only in that case */
-    uint8_t beyond_cache; /* planes take more than a part of the L2 cache */
+    uint8_t beyond_cache; /* planes take more than a part of the L2 cache, or there is no table */
     uint8_t way, scan;    /* of launches that add: which of the two they are for, and which scan they do */
 };
 
@@ -195,9 +195,9 @@ enum {
     RD_CUDA_GROUPS_ORDER_BLOCKS = 2,
     RD_CUDA_GROUPS_ROW_BYTES = 64,
     RD_CUDA_GROUPS_ROWS_BYTES = 4 << 20,
-    RD_CUDA_GROUPS_ROWS_EACH = 32,
+    RD_CUDA_GROUPS_ROWS_EACH = 64,
     RD_CUDA_GROUPS_ROWS_ONCE = 4,
-    RD_CUDA_GROUPS_ROWS_TURNS = 4
+    RD_CUDA_GROUPS_ROWS_TURNS = 1
 };
 
 /* Significant bits that halves are taken with: those of f16. */

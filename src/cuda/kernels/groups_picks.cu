@@ -105,7 +105,7 @@ template <int BYTES, Pick PICK> struct Picks {
     }
 };
 
-/* Slots begin with pairs of words, so that these are aligned; then come the words of their owners. */
+/* Slots begin with pairs of words, so that these are aligned; then come the words of their owners, if there are any. */
 template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cuda_groups &groups) {
     constexpr int EACH = RD_CUDA_GROUPS_EACH(BYTES, 0);
     extern __shared__ __align__(16) unsigned char room[];
@@ -154,7 +154,7 @@ template <int BYTES, Pick PICK> __device__ __forceinline__ void add(const rd_cud
         __syncthreads();
         for (unsigned slot = threadIdx.x; slot < groups.slots; slot += GROUP_THREADS)
             if (values[slot]) {
-                picks.put(table.words[slot], values[slot]);
+                picks.put(table.owner_of(slot), values[slot]);
                 values[slot] = 0;
             }
         __syncthreads();

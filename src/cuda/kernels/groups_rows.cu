@@ -9,29 +9,50 @@ namespace {
 constexpr int ORDER_THREADS = RD_CUDA_GROUPS_ORDER_THREADS, ORDER_WARPS = ORDER_THREADS / 32;
 static_assert(ORDER_WARPS == 32, "a warp has a lane for each warp of a block");
 
-/* Rows of a warp that are of one group are counted at once, for so many groups: where a group has many of all rows, that is likely one of
- * these. */
-constexpr int TOGETHER = 2;
+/* Rows that a block ranks at a time, of each thread, and slots for their groups: those without one go to memory one by one. */
+constexpr int RANKED = 4, SLOTS = 4096;
+static_assert((SLOTS & (SLOTS - 1)) == 0, "a hash takes its lowest bits");
 
-/* How many rows of a lane's group came before its own. By whole warps; of no group nothing is counted. */
-__device__ __forceinline__ unsigned find_rank(uint32_t *count, unsigned group) {
-    unsigned rank = NOWHERE, left = __ballot_sync(ALL, group != NOWHERE);
-#pragma unroll
-    for (int i = 0; i < TOGETHER; i++) {
-        const int first = left ? __ffs((int)left) - 1 : 0;
-        const unsigned of_first = __shfl_sync(ALL, group, first),
-                       same = __ballot_sync(ALL, left != 0 && group == of_first && group != NOWHERE);
-        unsigned before = 0;
-        if (same && lane_index() == first)
-            before = atomicAdd(count + of_first, (unsigned)__popc(same));
-        before = __shfl_sync(ALL, before, first);
-        if (same >> lane_index() & 1)
-            rank = before + (unsigned)__popc(same & ((1u << lane_index()) - 1));
-        left &= ~same;
+/* Groups as they come, and how many rows they have: of each the first of all these rows to be counted in memory. */
+struct RankTable {
+    unsigned owner[SLOTS], count[SLOTS];
+
+    __device__ __forceinline__ void clear() {
+        for (int slot = threadIdx.x; slot < SLOTS; slot += ORDER_THREADS) {
+            owner[slot] = NOWHERE;
+            count[slot] = 0;
+        }
+        __syncthreads();
     }
-    if (left >> lane_index() & 1)
-        rank = atomicAdd(count + group, 1u);
-    return rank;
+    /* Counts a row. Returns how many of its group came before, here or, if no slot is left, anywhere. */
+    __device__ __forceinline__ unsigned enter(uint32_t *counts, unsigned group, unsigned &slot) {
+        slot = group * 2654435769u >> 20 & (SLOTS - 1);
+        unsigned own = *const_cast<volatile unsigned *>(owner + slot);
+        if (own == NOWHERE) {
+            own = atomicCAS(owner + slot, NOWHERE, group);
+            own = own == NOWHERE ? group : own;
+        }
+        if (own == group)
+            return atomicAdd(count + slot, 1u);
+        slot = NOWHERE;
+        return atomicAdd(counts + group, 1u);
+    }
+    /* Then: counts become what came before in memory. */
+    __device__ __forceinline__ void leave(uint32_t *counts) {
+        __syncthreads();
+        for (int slot = threadIdx.x; slot < SLOTS; slot += ORDER_THREADS)
+            if (owner[slot] != NOWHERE)
+                count[slot] = atomicAdd(counts + owner[slot], count[slot]);
+        __syncthreads();
+    }
+};
+
+/* Whether a mask lets any element of a row count. */
+__device__ __noinline__ bool any_counts(const rd_cuda_groups &groups, u64 row) {
+    bool any = !groups.mask;
+    for (u64 i = 0; i < groups.width && !any; i++)
+        any = is_counted(groups, row * groups.width + i);
+    return any;
 }
 
 /* What comes before a thread's own, of all threads of its block; `all`: what these have. */
@@ -68,17 +89,32 @@ template <class Take> __device__ __forceinline__ void for_turns(u64 count, Take 
 /* The first launch over rows: an index outside is refused here. */
 extern "C" __global__ void __launch_bounds__(RD_CUDA_GROUPS_ORDER_THREADS)
     groups_rank(const __grid_constant__ rd_cuda_groups groups) {
+    __shared__ RankTable table;
+    constexpr u64 ROWS = ORDER_THREADS * RANKED;
     wait_for_previous();
     let_next_come();
-    for_turns(groups.rows, [&](u64 row) {
-        const unsigned group = row < groups.rows ? group_of(groups, row) : NOWHERE;
-        const unsigned rank = find_rank(groups.gathered.begin, group);
-        if (row >= groups.rows)
-            return;
-        if (group == NOWHERE)
-            refuse(groups, row);
-        groups.gathered.rank[row] = rank;
-    });
+    for (u64 first = blockIdx.x * ROWS; first < groups.rows; first += gridDim.x * ROWS) {
+        unsigned rank[RANKED], slot[RANKED];
+        table.clear();
+#pragma unroll
+        for (int i = 0; i < RANKED; i++) {
+            const u64 row = first + i * ORDER_THREADS + threadIdx.x;
+            const unsigned group = row < groups.rows ? group_of(groups, row) : NOWHERE;
+            rank[i] = slot[i] = NOWHERE;
+            if (group != NOWHERE)
+                rank[i] = table.enter(groups.gathered.begin, group, slot[i]);
+            else if (row < groups.rows && any_counts(groups, row))
+                refuse(groups, row);
+        }
+        table.leave(groups.gathered.begin);
+#pragma unroll
+        for (int i = 0; i < RANKED; i++) {
+            const u64 row = first + i * ORDER_THREADS + threadIdx.x;
+            if (row < groups.rows)
+                groups.gathered.rank[row] = slot[i] == NOWHERE ? rank[i] : rank[i] + table.count[slot[i]];
+        }
+        __syncthreads(); /* all have read the table */
+    }
 }
 
 /* Groups take their places as blocks come. */

@@ -48,7 +48,7 @@ __device__ __forceinline__ unsigned count_of(unsigned counts, int i) {
     return counts >> 8 * i & 0xff;
 }
 
-/* What slots have: a word for each piece of each digit, and one for counts. */
+/* What slots have, beside an owner: a word for each piece of each digit, and one for counts. */
 template <class T> struct Table : Slots {
     static constexpr int COUNTS = RD_CUDA_GROUPS_PIECES * T::TABLED;
 
@@ -92,7 +92,7 @@ template <class T> struct Table : Slots {
         __syncthreads();
         const bool own = (lane_index() & ((1 << groups.copies_log2) - 1)) == 0;
         for (unsigned slot = threadIdx.x; slot < slots; slot += GROUP_THREADS) {
-            const unsigned result = words[slot];
+            const unsigned result = owner_of(slot);
 #pragma unroll
             for (int d = 0; d < T::TABLED; d++) {
                 unsigned *at = array(RD_CUDA_GROUPS_PIECES * d) + slot;
@@ -640,13 +640,14 @@ template <class T> struct LoadedRow {
 template <class T> struct RunOfRows {
     static constexpr int EACH = T::EACH, N = T::TABLED;
     i64 sum[EACH][N];
-    unsigned count[EACH], group;
+    unsigned missing[EACH], rows, group; /* missing: rows of which an element does not count */
 
     __device__ __forceinline__ void begin(unsigned of) {
         group = of;
+        rows = 0;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            count[i] = 0;
+            missing[i] = 0;
 #pragma unroll
             for (int d = 0; d < N; d++)
                 sum[i][d] = 0;
@@ -663,17 +664,30 @@ template <class T> struct RunOfRows {
             of[i] = present >> i & 1 ? result + i : NOWHERE;
         Digits<T> digits;
         digits.template take<BY_TABLE>(groups, window, NoPlanes(), loaded, of, first);
+        if (present != (1u << EACH) - 1 || digits.counts != ONE_EACH)
+            leave_out(digits, present);
+        rows++;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
-            count[i] += of[i] != NOWHERE ? count_of(digits.counts, i) : 0;
 #pragma unroll
             for (int d = 0; d < N; d++)
-                sum[i][d] += of[i] != NOWHERE ? digits.digit[i][d] : 0;
+                sum[i][d] += digits.digit[i][d];
+        }
+    }
+    /* What is not there, or does not count. */
+    __device__ __forceinline__ void leave_out(Digits<T> &digits, unsigned present) {
+#pragma unroll
+        for (int i = 0; i < EACH; i++) {
+            const bool there = present >> i & 1;
+            missing[i] += !there || !count_of(digits.counts, i);
+#pragma unroll
+            for (int d = 0; d < N; d++)
+                digits.digit[i][d] = there ? digits.digit[i][d] : 0;
         }
     }
     /* To the planes. */
     __device__ __forceinline__ void leave(const rd_cuda_groups &groups, u64 place, unsigned left) const {
-        if (group == NOWHERE)
+        if (rows == 0)
             return;
 #pragma unroll
         for (int i = 0; i < EACH; i++) {
@@ -685,8 +699,8 @@ template <class T> struct RunOfRows {
                 for_parts<T>(sum[i][d], d, (int)groups.step, [&](int plane, u64 part) {
                     atomicAdd(reinterpret_cast<u64 *>(groups.grid[0].window + plane * groups.results + result), part);
                 });
-            if (groups.counted && count[i])
-                atomicAdd(reinterpret_cast<u64 *>(groups.counted + result), (u64)count[i]);
+            if (groups.counted && rows > missing[i])
+                atomicAdd(reinterpret_cast<u64 *>(groups.counted + result), (u64)(rows - missing[i]));
         }
     }
 };
