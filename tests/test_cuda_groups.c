@@ -976,7 +976,7 @@ static void shared(void **state) {
     (void)state;
     static const reduct_operator ops[] = {REDUCT_SUM,   REDUCT_MEAN, REDUCT_VAR, REDUCT_STD,   REDUCT_SUM,
                                           REDUCT_SUMSQ, REDUCT_RMS,  REDUCT_MIN, REDUCT_NORM1, REDUCT_MEAN};
-    const uint64_t count = gpu.quick ? test_scaled(120, 40) : test_scaled(2000, 100);
+    const uint64_t count = gpu.quick ? test_scaled(120, 40) : test_scaled(600, 100);
     for (uint64_t i = 0; i < count; i++) {
         const uint64_t seed = test_seed() * 1000033 + i;
         struct grouping test;
@@ -1001,7 +1001,7 @@ static void shared(void **state) {
 static void rows(void **state) {
     (void)state;
     static const reduct_operator ops[] = {REDUCT_SUM, REDUCT_MEAN, REDUCT_VAR, REDUCT_SUMSQ, REDUCT_DOT, REDUCT_NORM1};
-    const uint64_t count = gpu.quick ? test_scaled(150, 50) : test_scaled(1500, 150);
+    const uint64_t count = gpu.quick ? test_scaled(150, 50) : test_scaled(500, 150);
     rd_cuda_groups_gather_least = 0;
     for (uint64_t i = 0; i < count; i++) {
         struct grouping test = {.rng = rng_of(test_seed() * 1000039 + i), .index = test_type(REDUCT_U32)};

@@ -71,7 +71,7 @@ def way_of(row):
 def read_cases(report):
     cases = {}
     for row in report['rows']:
-        op, data, shape, offset, waited = re.fullmatch(r'([\w+]+), (\w+) data(?:, (rows of [^,]+|[^,]+ columns|segments of [^,]+|[^,]+ segments(?: as 1/k)?|[^,]+ groups))?(?:, (\d+) off)?(, waited for)?', row['group']).groups()
+        op, data, shape, offset, waited = re.fullmatch(r'([\w+]+), (\w+) data(?:, ((?!\d+ off|waited for)[^,]+))?(?:, (\d+) off)?(, waited for)?', row['group']).groups()
         key = (op, data, row['type'], row['n'], int(offset or 0), shape or '', bool(waited))
         cases.setdefault(key, Case(key)).rows[way_of(row)] = row
     return [case for case in cases.values() if case.row('exact') and case.row('exact')['seconds']]
