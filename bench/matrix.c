@@ -157,6 +157,8 @@ static int set_shape(bench_matrix *matrix, unsigned at, const char *text) {
         return -1;
     if (kind == BENCH_WHOLE ? *text : program_size_parse(number, &columns) != 0 || columns == 0 || columns >> 36 != 0)
         return -1;
+    if (width && columns > (UINT64_C(1) << 36) / width)
+        return -1;
     matrix->shapes[at] = (bench_shape){kind, columns, width};
     return 0;
 }

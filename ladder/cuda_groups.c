@@ -133,7 +133,7 @@ bool cuda_groups_prepare(cuda_groups_run *run, cuda_lab *lab, size_t i, reduct_t
                    : prepare_kernel(run, why, room)))
         return false;
     run->result = gpu_cuda_allocate(lab->device, groups * run->result_bytes);
-    run->cleared = groups * run->result_bytes;
+    run->cleared = groups * run->result_bytes; /* by rungs that have a kernel of their own */
     if (run->last_step.function) {
         run->cleared = groups * 2 * sizeof(uint64_t);
         run->slices = gpu_cuda_allocate(lab->device, run->cleared);

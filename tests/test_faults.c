@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cpu/group_tables.h"
 #include "cpu/room.h"
 #include "support.h"
 #include "values.h"
@@ -200,15 +201,51 @@ static struct test_outcome custom(reduct_operator op) {
     return outcome;
 }
 
+/* Groups, by tables that threads share where that can be; what all results come to is one number. */
+static struct test_outcome grouped(reduct_operator op) {
+    enum { GROUPS = 600, ELEMENTS = 20000 };
+    static uint16_t key[ELEMENTS];
+    static unsigned char results[GROUPS * 32];
+    const struct rd_group_sharing usual = rd_group_sharing;
+    const reduct_reduction reduction = test_reduction(op, REDUCT_F64, REDUCT_DEFAULT);
+    const reduct_groups groups = {.count = GROUPS, .elements = ELEMENTS, .index = REDUCT_U16};
+    const reduct_plan_options options = {.reductions = &reduction,
+                                         .reduction_count = 1,
+                                         .kind = REDUCT_GROUPS,
+                                         .groups = &groups,
+                                         .device = "cpu",
+                                         .threads = 4};
+    const void *inputs[3] = {x, key, key};
+    if (oracle_inputs(op) == 2)
+        inputs[1] = x;
+    for (size_t i = 0; i < ELEMENTS; i++)
+        key[i] = (uint16_t)(i % 3 ? i / 3 % GROUPS : i % 7); /* some of which have many */
+    memset(results, ORACLE_UNTOUCHED, sizeof results);
+    rd_group_sharing = (struct rd_group_sharing){.bucket_bytes = 1 << 11, .item = 500, .moved = 7000};
+    struct test_outcome outcome = test_outcome();
+    reduct_plan *plan = NULL;
+    outcome.status = reduct_plan_create(&options, &plan, &outcome.error);
+    if (!outcome.status)
+        outcome.status = reduct_plan_execute(plan, inputs, (void *[]){results}, NULL, &outcome.error);
+    reduct_plan_destroy(plan);
+    rd_group_sharing = usual;
+    uint64_t all = 0;
+    bool touched = false;
+    for (size_t i = 0; i < sizeof results; i++) {
+        all = (all ^ results[i]) * UINT64_C(1099511628211);
+        touched = touched || results[i] != ORACLE_UNTOUCHED;
+    }
+    if (!outcome.status || touched) /* which it must not be by a call that fails */
+        memcpy(outcome.bytes, &all, sizeof all);
+    return outcome;
+}
+
 typedef struct test_outcome scenario(reduct_operator op);
 static const struct {
     const char *name;
     scenario *run;
-} scenarios[] = {{"a plan", exact_plan},
-                 {"a fast plan", fast_plan},
-                 {"one call", one_call},
-                 {"accumulators", accumulated},
-                 {"a custom operator", custom}};
+} scenarios[] = {{"a plan", exact_plan},        {"a fast plan", fast_plan},    {"one call", one_call},
+                 {"accumulators", accumulated}, {"a custom operator", custom}, {"groups", grouped}};
 
 /* ------------------------------------------------------------------------------------------------------------------ */
 

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -724,13 +725,24 @@ struct sharing_case {
     reduct_mask mask;
     unsigned char *entries, *initial;
     const char *device;
+    bool by_team, stops;
+    atomic_int asked_left;
 };
 
+/* Stays with what it said. */
+static int stop_soon(void *context) {
+    struct sharing_case *shared = context;
+    return atomic_load(&shared->asked_left) <= 0 || atomic_fetch_sub(&shared->asked_left, 1) <= 0;
+}
+
 /* What a run leaves: everything in one array, and what was said. */
-static reduct_status run_sharing(const struct sharing_case *shared, unsigned threads, unsigned char *got, size_t bytes,
+static reduct_status run_sharing(struct sharing_case *shared, unsigned threads, unsigned char *got, size_t bytes,
                                  reduct_error *error) {
     const struct crowd *crowd = &shared->crowd;
-    const reduct_executor executor = {.run = run_at_once, .threads = 8};
+    const reduct_executor executor = {.run = shared->by_team ? NULL : run_at_once,
+                                      .context = (void *)(uintptr_t)shared,
+                                      .threads = 8,
+                                      .stop = shared->stops ? stop_soon : NULL};
     const reduct_plan_options options = {.reductions = crowd->reduction,
                                          .reduction_count = crowd->reductions,
                                          .kind = REDUCT_GROUPS,
@@ -738,7 +750,8 @@ static reduct_status run_sharing(const struct sharing_case *shared, unsigned thr
                                          .mask = shared->mask,
                                          .device = shared->device,
                                          .threads = threads,
-                                         .executor = threads == 1 ? NULL : &executor};
+                                         .executor =
+                                             threads == 1 || !(executor.run || executor.stop) ? NULL : &executor};
     const uint64_t results = shared->groups.count * shared->groups.width;
     const void *inputs[5] = {crowd->x};
     unsigned next = 1;
@@ -759,7 +772,8 @@ static reduct_status run_sharing(const struct sharing_case *shared, unsigned thr
         to[i] = got;
         got += (results * crowd_bytes(crowd, i) + 15) / 16 * 16;
     }
-    *error = (reduct_error){.index = UINT64_MAX};
+    if (error)
+        *error = (reduct_error){.index = UINT64_MAX};
     test_status(reduct_plan_create(&options, &plan, NULL), REDUCT_OK);
     const reduct_status status = reduct_plan_execute_each(plan, inputs, to, outcomes, NULL, error);
     reduct_plan_destroy(plan);
@@ -829,7 +843,7 @@ static void shared_tables(void **state) {
         .entries = test_alloc(MANY),
         .initial = test_alloc(RESULTS * 8)};
     unsigned char *one = test_alloc(ROOM), *got = test_alloc(ROOM);
-    for (uint64_t round = 0; round < test_scaled(60, 10); round++) {
+    for (uint64_t round = 0; device_count && round < test_scaled(60, 10); round++) {
         size_t bytes;
         reduct_error error_of_one, error;
         shared.device = devices[rng_below(&rng, device_count)];
@@ -842,7 +856,17 @@ static void shared_tables(void **state) {
         rd_group_sharing = (struct rd_group_sharing){.bucket_bytes = 64 << rng_below(&rng, 8),
                                                      .item = 1 + rng_below(&rng, 20000),
                                                      .moved = 1 + rng_below(&rng, 2 * MANY)};
+        shared.by_team = rng_below(&rng, 3) == 0;
         const reduct_status status = run_sharing(&shared, threads, got, bytes, &error);
+        shared.stops = true;
+        atomic_store(&shared.asked_left, (int)rng_below(&rng, 30));
+        unsigned char *left = test_alloc(bytes);
+        const reduct_status stopped = run_sharing(&shared, threads, left, bytes, NULL);
+        if (stopped != REDUCT_ERROR_CALLBACK && (stopped != status || memcmp(left, got, bytes) != 0))
+            test_fail("round %llu: status %d of what may be stopped, or other results", (unsigned long long)round,
+                      (int)stopped);
+        free(left);
+        shared.stops = shared.by_team = false;
         rd_group_sharing = usual;
         if (status != wanted || error.index != error_of_one.index || strcmp(error.message, error_of_one.message) != 0)
             test_fail("round %llu: %u threads end in \"%s\"; expected \"%s\"", (unsigned long long)round, threads,

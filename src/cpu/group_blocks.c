@@ -66,9 +66,15 @@ reduct_status rd_group_refuse(const struct rd_many *many, const struct rd_execut
         }                                                                                                              \
     } while (0)
 
+/* Indices below are of groups, if a negative one of 32 bits is taken as one without a sign. */
+static uint64_t limit_of(const reduct_groups *groups) {
+    const uint64_t negative = UINT64_C(1) << 31;
+    return groups->index == REDUCT_I32 && groups->count > negative ? negative : groups->count;
+}
+
 static bool read_indices(const struct rd_many *many, const struct rd_execution *execution, uint64_t first, size_t count,
                          uint32_t *to) {
-    const uint64_t groups = many->groups.count;
+    const uint64_t groups = limit_of(&many->groups);
     unsigned outside = 0;
     switch ((int)many->groups.index) {
     case REDUCT_U8:
@@ -78,7 +84,7 @@ static bool read_indices(const struct rd_many *many, const struct rd_execution *
         READ(uint16_t);
         break;
     case REDUCT_U32:
-    case REDUCT_I32: /* negative ones are not below the number of groups, which is below 2^32 */
+    case REDUCT_I32:
         READ(uint32_t);
         break;
     default:
@@ -140,7 +146,7 @@ static bool read_fast(struct rd_group_reader *reader, uint64_t first, size_t cou
     const size_t bytes = rd_type(groups->index)->bytes;
     if (bytes == 8)
         return kernels->narrow((const uint64_t *)indices + first, count, reader->result) < groups->count;
-    if (bytes != 4 || kernels->greatest((const uint32_t *)indices + first, count) >= groups->count)
+    if (bytes != 4 || kernels->greatest((const uint32_t *)indices + first, count) >= limit_of(groups))
         return false;
     block->to = (const uint32_t *)indices + first;
     return true;

@@ -193,8 +193,36 @@ static void *new_table(struct tables *tables, size_t entries, size_t bytes, int 
     return table;
 }
 
-/* Whether a table is there; makes it where it is not. */
-#define HAVE_TABLE(tables, to, fill) ((to) || ((to) = new_table(tables, (tables)->results, sizeof *(to), fill)))
+/* Tables for what is seldom: whether a column has one, which is made when it is first wanted. Where threads share their tables, so they do these. */
+#define SELDOM_TABLE(name, fill)                                                                                       \
+    static bool have_##name(struct tables *tables, const struct column_plan *plan, struct column *column) {            \
+        if (column->name)                                                                                              \
+            return true;                                                                                               \
+        if (!tables->shared) {                                                                                         \
+            column->name = new_table(tables, tables->results, sizeof *column->name, fill);                             \
+            return column->name;                                                                                       \
+        }                                                                                                              \
+        struct column *all = &tables->shared[plan - tables->plan];                                                     \
+        pthread_mutex_lock(&tables->meeting);                                                                          \
+        if (!all->name)                                                                                                \
+            all->name = new_table(tables, tables->results, sizeof *all->name, fill);                                   \
+        column->name = all->name;                                                                                      \
+        pthread_mutex_unlock(&tables->meeting);                                                                        \
+        return column->name;                                                                                           \
+    }
+SELDOM_TABLE(odd, 0)
+SELDOM_TABLE(ignored, 0)
+SELDOM_TABLE(nan_row, 0xff)
+
+/* What they hold may be changed by several threads, as elements of a bucket are shared out. */
+static void raise_bits(unsigned char *at, unsigned char bits) {
+    __atomic_fetch_or(at, bits, __ATOMIC_RELAXED);
+}
+static void lower_to(uint64_t *at, uint64_t value) {
+    uint64_t least = __atomic_load_n(at, __ATOMIC_RELAXED);
+    while (value < least && !__atomic_compare_exchange_n(at, &least, value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
+}
 
 /* ---------------------------------------------------------------------------------------------------------------------
  * Sums
@@ -286,11 +314,10 @@ static void note_nan(struct tables *tables, const struct column_plan *plan, stru
     const uint32_t result = rd_group_result(block, at);
     const uint64_t number = rd_group_row(block, at) + 1;
     if (policy == REDUCT_NAN_IGNORE) {
-        if (HAVE_TABLE(tables, column->ignored, 0))
-            column->ignored[result]++;
-    } else if ((policy == REDUCT_NAN_ERROR || plan->kind == KEYS) && HAVE_TABLE(tables, column->nan_row, 0xff)) {
-        if (number < column->nan_row[result])
-            column->nan_row[result] = number;
+        if (have_ignored(tables, plan, column))
+            __atomic_fetch_add(&column->ignored[result], 1, __ATOMIC_RELAXED);
+    } else if ((policy == REDUCT_NAN_ERROR || plan->kind == KEYS) && have_nan_row(tables, plan, column)) {
+        lower_to(&column->nan_row[result], number);
     }
 }
 
@@ -302,9 +329,9 @@ static void note_odd(struct tables *tables, const struct column_plan *plan, stru
                (plan->channel[0].transform == RD_TIMES && isnan(rd_element_value(element, block->input[1], at)));
     if (nan)
         note_nan(tables, plan, column, block, at);
-    if ((nan && plan->reduction->nan == REDUCT_NAN_IGNORE) || !HAVE_TABLE(tables, column->odd, 0))
+    if ((nan && plan->reduction->nan == REDUCT_NAN_IGNORE) || !have_odd(tables, plan, column))
         return;
-    column->odd[rd_group_result(block, at)] |= isnan(term) ? IS_NAN : term > 0 ? IS_PLUS : IS_MINUS;
+    raise_bits(&column->odd[rd_group_result(block, at)], isnan(term) ? IS_NAN : term > 0 ? IS_PLUS : IS_MINUS);
 }
 
 /* Adds those terms of a block that do not fit elsewhere, and takes them out of the pairs. What is not finite is noted with the
@@ -889,7 +916,9 @@ static void read_item(struct tables *tables, struct room *room, struct column *c
     const uint64_t base = (uint64_t)item->bucket << tables->buckets.log2;
     if (item->first && tables->execution->initial)
         read_initial(tables, &room->reader, base, results_of(tables, item->bucket), take_elements, column);
-    for (uint64_t at = item->begin; at < item->end && !stops(tables); at += RD_GROUP_BLOCK) {
+    for (uint64_t at = item->begin; at < item->end; at += RD_GROUP_BLOCK) {
+        if ((at - item->begin) % UNIT == 0 && stops(tables))
+            break;
         const struct rd_group_block block = rd_group_buckets_read(&tables->buckets, item->bucket, at, item->end);
         add_block(tables, column, &block);
     }
@@ -946,6 +975,9 @@ static void add_items(void *context) {
     const struct column none = {.room = NULL};
     for (size_t s = 0; s < states; s++) {
         aim_column(tables, s, &column[s], &none, 0, 0);
+        column[s].odd = NULL;
+        column[s].ignored = NULL;
+        column[s].nan_row = NULL;
         if (own)
             free_tables(&own[s]);
     }
@@ -999,8 +1031,14 @@ static void add_by_buckets(struct tables *tables) {
     atomic_store(&tables->outside, atomic_load(&buckets->outside));
     if (atomic_load(&buckets->lacks_memory))
         atomic_store(&tables->lacks_memory, true);
-    for (size_t s = 0; s < tables->many->states; s++) /* results are looked for in columns */
-        aim_column(tables, s, &tables->column[s], &tables->shared[s], 0, 0);
+    for (size_t s = 0; s < tables->many->states; s++) { /* results are looked for in columns */
+        struct column *column = &tables->column[s];
+        const struct column *all = &tables->shared[s];
+        aim_column(tables, s, column, all, 0, 0);
+        column->odd = all->odd;
+        column->ignored = all->ignored;
+        column->nan_row = all->nan_row;
+    }
 }
 
 /* Whether somebody asks which rows elements are of. */
@@ -1008,40 +1046,42 @@ static bool asks_rows(const struct tables *tables) {
     bool asks = false;
     for (size_t s = 0; s < tables->many->states; s++) {
         const reduct_reduction *reduction = tables->plan[s].reduction;
-        asks = asks || reduction->nan == REDUCT_NAN_ERROR ||
-               (tables->plan[s].kind == KEYS &&
-                (reduction->nan == REDUCT_NAN_PROPAGATE || rd_operator(reduction->op)->finish == RD_INDEX));
+        const bool of_nans = rd_type(reduction->element)->kind == RD_FLOAT &&
+                             (reduction->nan == REDUCT_NAN_ERROR ||
+                              (tables->plan[s].kind == KEYS && reduction->nan == REDUCT_NAN_PROPAGATE));
+        asks = asks || of_nans || rd_operator(reduction->op)->finish == RD_INDEX;
     }
     return asks;
 }
 
-/* All elements, by so many threads. Without memory for what is shared they are not added. */
-static void share_tables(struct tables *tables, unsigned log2) {
+/* All elements, to buckets of 2^log2 results. False without memory for what is shared: then nothing was done. */
+static bool share_tables(struct tables *tables, unsigned log2) {
     const size_t states = tables->many->states;
     struct rd_group_buckets *buckets = &tables->buckets;
     /* All buckets' tables are gone through once for what is moved at a time: some elements for each result of these. */
     const uint64_t some = ELEMENTS_PER_ENTRY * tables->results,
                    moved = some > rd_group_sharing.moved ? some : rd_group_sharing.moved;
-    const bool opened =
+    bool there =
         rd_group_buckets_open(buckets, tables->many, tables->execution, tables->copies, log2, moved, asks_rows(tables));
-    tables->spread = UINT64_C(1) << log2;
     tables->item = malloc((buckets->count + buckets->room / rd_group_sharing.item + 1) * sizeof *tables->item);
     tables->shared = calloc(states, sizeof *tables->shared);
-    if (!opened || !tables->item || !tables->shared)
-        atomic_store(&tables->lacks_memory, true);
-    for (size_t s = 0; s < states && !atomic_load(&tables->lacks_memory); s++)
+    for (size_t s = 0; s < states && tables->shared && there; s++)
         make_tables(tables, s, tables->results, &tables->shared[s]);
-    pthread_mutex_init(&tables->meeting, NULL);
-    if (!atomic_load(&tables->lacks_memory))
+    there = there && tables->item && tables->shared && !atomic_load(&tables->lacks_memory);
+    if (there) {
+        tables->spread = UINT64_C(1) << log2;
+        pthread_mutex_init(&tables->meeting, NULL);
         add_by_buckets(tables);
-    else
-        for (size_t s = 0; tables->shared && s < states; s++)
-            free_tables(&tables->shared[s]);
-    pthread_mutex_destroy(&tables->meeting);
+        pthread_mutex_destroy(&tables->meeting);
+        tables->spread = tables->results;
+    }
+    for (size_t s = 0; s < states && tables->shared && !there; s++)
+        free_tables(&tables->shared[s]);
     free(tables->item);
     free(tables->shared);
+    tables->shared = NULL;
     rd_group_buckets_close(buckets);
-    tables->spread = tables->results;
+    return there;
 }
 
 /* ---------------------------------------------------------------------------------------------------------------------
@@ -1690,11 +1730,11 @@ static uint64_t most_of_own(const struct tables *tables) {
     return by_memory < by_work ? by_memory : by_work;
 }
 
-/* Whether threads share tables: as few may have their own. An element takes a thread about twice as long where it is moved first. */
+/* Whether threads share tables, because few may have their own. An element takes a thread about twice as long where it is moved first. */
 static bool is_shared(const struct tables *tables) {
     const unsigned all = threads_for(tables, UINT64_MAX), own = threads_for(tables, most_of_own(tables));
     return all > 1 && tables->turns == 1 && tables->elements >= rd_group_sharing.elements &&
-           all >= rd_group_sharing.times * own;
+           all > rd_group_sharing.times * own;
 }
 
 /* Results of a bucket, as a power of two. */
@@ -1708,10 +1748,11 @@ static unsigned choose_bucket(const struct tables *tables) {
 
 static reduct_status reduce(struct tables *tables, bool shares, reduct_error *error) {
     const struct rd_many *many = tables->many;
-    if (shares)
-        share_tables(tables, choose_bucket(tables));
-    else
+    if (!shares || !share_tables(tables, choose_bucket(tables))) {
+        atomic_store(&tables->lacks_memory, false);
+        tables->copies = threads_for(tables, most_of_own(tables));
         rd_team_run(&many->state[0].crew, tables->copies, add_units, tables);
+    }
     const uint64_t outside = atomic_load(&tables->outside);
     if (outside != UINT64_MAX && !many->groups.skip)
         return rd_group_refuse(many, tables->execution, outside, error);
@@ -1753,7 +1794,7 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
     rd_environment_leave(caller);
     tables.spread = tables.results;
     const bool shares = is_shared(&tables);
-    const unsigned threads = threads_for(&tables, shares ? UINT64_MAX : most_of_own(&tables));
+    const unsigned threads = threads_for(&tables, shares ? UINT64_MAX : most_of_own(&tables)); /* the most */
     tables.copies = threads;
     const size_t bytes = threads * many->states * sizeof *tables.column;
     tables.column = malloc(bytes);

@@ -453,9 +453,7 @@ static void work(void *context) {
         desk.mask = mask ? (void *)(memory + states + side) : NULL;
         for (uint64_t unit; (unit = atomic_fetch_add(&job->next, 1)) < job->units && !rd_job_stops(job);)
             do_unit(job, &desk, unit);
-    } else {
-        atomic_store(&job->lacks_memory, true);
-    }
+    } /* one that lacks memory leaves its part to the others */
     free(own);
     if (desk.room)
         rd_room_give(desk.room);
@@ -642,9 +640,11 @@ static reduct_status reduce_all(struct rd_job *job, unsigned threads, reduct_err
     if (any_long && !state)
         return no_memory(job, error);
     rd_team_run(&many->state[0].crew, threads, work, job);
-    if (job->parts > 1 && !rd_job_stops(job))
+    if (job->units && !atomic_load(&job->next) && !rd_job_stops(job)) /* all of them did: nothing was written */
+        atomic_store(&job->lacks_memory, true);
+    else if (job->parts > 1 && !rd_job_stops(job))
         merge_parts(job);
-    for (uint64_t r = 0; any_long && r < many->layout.results; r++)
+    for (uint64_t r = 0; any_long && r < many->layout.results && !atomic_load(&job->lacks_memory); r++)
         if (rd_job_source(job, r).count > job->longest && !rd_job_stops(job))
             reduce_with_all(job, r, state);
     free(state);

@@ -204,7 +204,8 @@ static void place_zeros(struct rd_cuda_groups_pass *pass, bool counted, bool nan
         scan->window = take(bytes, results * scan->grid.window_planes, sizeof(uint64_t));
     }
     pass->notes[0] = pass->notes[1] = take(bytes, results, sizeof(uint32_t));
-    if (pass->scans == 2 && pass->scanned == RD_IDENTITY) /* squares of infinities are not what a sum had */
+    if (pass->floats && pass->scans == 2 &&
+        pass->scanned == RD_IDENTITY) /* squares of infinities are not what a sum had */
         pass->notes[1] = take(bytes, results, sizeof(uint32_t));
     if (pass->move)
         pass->buckets.counts = take(bytes, 1, sizeof(struct rd_cuda_groups_counts));
@@ -266,7 +267,7 @@ static unsigned find_room(const rd_cuda_driver *driver, rd_cu_function add) {
     return room;
 }
 
-/* The most slots of a table that there is room for: a power of two. */
+/* The most slots, with owners, of a table that there is room for: a power of two. */
 static uint32_t find_most_slots(const struct rd_cuda_groups_scan *scan) {
     uint32_t slots = RD_CUDA_GROUPS_SLOTS;
     while (slots && slots * scan->slot_bytes > scan->room)

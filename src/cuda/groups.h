@@ -10,7 +10,7 @@
 /* A pass over the elements: for one kind of terms, or of things that are looked for. */
 struct rd_cuda_groups_scan {
     rd_cu_function add, add_moved, gather;
-    uint32_t slots_most;                /* of a block's table; 0: it has none */
+    uint32_t slots_most;                /* of a block's table, with owners; 0: it has none */
     unsigned slot_bytes, room;          /* of a block's shared memory */
     unsigned each;                      /* elements of a lane at a time */
     size_t header, window, rest, aside; /* where in the workspace */
@@ -79,8 +79,8 @@ rd_cu_result rd_cuda_groups_start(const struct rd_cuda_groups_pass *pass,
 rd_cu_result rd_cuda_groups_end(const struct rd_cuda_groups_pass *pass,
                                 const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream);
 
-/* The same of planes that are in the workspace, with all else there zero but the units and places of windows in the headers: nothing was
- * put aside. Of the workspace only what comes before what need not be zero is used. */
+/* The same of a pass that shares nothing, of planes that are in the workspace by other means, with all else there zero but the units and places of
+ * windows in the headers: nothing was put aside. Of the workspace only what comes before what need not be zero is used. */
 rd_cu_result rd_cuda_groups_finish(const struct rd_cuda_groups_pass *pass,
                                    const struct rd_cuda_groups_addresses *addresses, rd_cu_stream stream);
 
