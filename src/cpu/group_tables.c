@@ -1730,11 +1730,17 @@ static uint64_t most_of_own(const struct tables *tables) {
     return by_memory < by_work ? by_memory : by_work;
 }
 
-/* Whether threads share tables, because few may have their own. An element takes a thread about twice as long where it is moved first. */
-static bool is_shared(const struct tables *tables) {
-    const unsigned all = threads_for(tables, UINT64_MAX), own = threads_for(tables, most_of_own(tables));
-    return all > 1 && tables->turns == 1 && tables->elements >= rd_group_sharing.elements &&
-           all > rd_group_sharing.times * own;
+/* Whether threads share tables, because few may have their own; and how many work. An element takes a thread about twice as long where it is
+ * moved first. */
+static bool is_shared(const struct tables *tables, unsigned own, unsigned *threads) {
+    *threads = own;
+    if (tables->turns != 1 || tables->elements < rd_group_sharing.elements)
+        return false;
+    const unsigned all = threads_for(tables, UINT64_MAX);
+    if (all <= 1 || all <= rd_group_sharing.times * own)
+        return false;
+    *threads = all;
+    return true;
 }
 
 /* Results of a bucket, as a power of two. */
@@ -1746,11 +1752,12 @@ static unsigned choose_bucket(const struct tables *tables) {
     return log2;
 }
 
-static reduct_status reduce(struct tables *tables, bool shares, reduct_error *error) {
+/* `own`: how many threads may have tables of their own. */
+static reduct_status reduce(struct tables *tables, unsigned own, bool shares, reduct_error *error) {
     const struct rd_many *many = tables->many;
     if (!shares || !share_tables(tables, choose_bucket(tables))) {
         atomic_store(&tables->lacks_memory, false);
-        tables->copies = threads_for(tables, most_of_own(tables));
+        tables->copies = own;
         rd_team_run(&many->state[0].crew, tables->copies, add_units, tables);
     }
     const uint64_t outside = atomic_load(&tables->outside);
@@ -1793,8 +1800,9 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
         make_plan(&tables, s);
     rd_environment_leave(caller);
     tables.spread = tables.results;
-    const bool shares = is_shared(&tables);
-    const unsigned threads = threads_for(&tables, shares ? UINT64_MAX : most_of_own(&tables)); /* the most */
+    const unsigned own = threads_for(&tables, most_of_own(&tables));
+    unsigned threads;
+    const bool shares = is_shared(&tables, own, &threads);
     tables.copies = threads;
     const size_t bytes = threads * many->states * sizeof *tables.column;
     tables.column = malloc(bytes);
@@ -1805,7 +1813,7 @@ reduct_status rd_group_tables_execute(const struct rd_many *many, const struct r
     reduct_status status;
     if (tables.column) {
         memset(tables.column, 0, bytes);
-        status = reduce(&tables, shares, error);
+        status = reduce(&tables, own, shares, error);
     } else {
         status =
             rd_fail(error, REDUCT_ERROR_OUT_OF_MEMORY, "plan: memory for %u threads could not be allocated", threads);
