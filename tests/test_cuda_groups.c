@@ -318,16 +318,21 @@ static void compare(const struct grouping *test, uint64_t seed, const char *how,
  * Tests
  * ------------------------------------------------------------------------------------------------------------------ */
 
+/* What the GPU gives is what the CPU does. */
+static void check_beside_cpu(const struct grouping *test, uint64_t seed, const char *how, bool outcomes) {
+    struct came expected = run_on(test, "cpu", outcomes), got = run_on(test, gpu.name, outcomes);
+    compare(test, seed, how, &got, &expected, outcomes);
+    clear_came(&expected);
+    clear_came(&got);
+}
+
 static void check_made(struct grouping *test, uint64_t seed) {
     const bool outcomes = rng_below(&test->rng, 3) != 0;
     rd_cuda_groups_move_least = rng_next(&test->rng) & 1 ? 0 : RD_CUDA_GROUPS_MOVE_LEAST;
     rd_cuda_groups_gather_least = rng_next(&test->rng) & 1 ? 0 : RD_CUDA_GROUPS_ROWS_BYTES;
-    struct came expected = run_on(test, "cpu", outcomes), got = run_on(test, gpu.name, outcomes);
-    compare(test, seed, outcomes ? "with outcomes" : "without", &got, &expected, outcomes);
+    check_beside_cpu(test, seed, outcomes ? "with outcomes" : "without", outcomes);
     rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
     rd_cuda_groups_gather_least = RD_CUDA_GROUPS_ROWS_BYTES;
-    clear_came(&expected);
-    clear_came(&got);
 }
 
 static void check_case(uint64_t seed) {
@@ -646,10 +651,7 @@ static void tables(void **state) {
             test.reductions = 2;
             fill_values(&test);
             fill_indices(&test, false);
-            struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
-            compare(&test, (uint64_t)spread, "large", &got, &expected, true);
-            clear_came(&expected);
-            clear_came(&got);
+            check_beside_cpu(&test, (uint64_t)spread, "large", true);
             clear(&test);
         }
 }
@@ -681,10 +683,7 @@ static void buckets(void **state) {
             for (int i = 0; i < 100; i++) /* NaNs, of which each group tells the first */
                 memset((spread % 2 && i % 2 ? test.y : test.x) + rng_below(&test.rng, elements) * test.type->size, 0xff,
                        test.type->size);
-            struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
-            compare(&test, (uint64_t)spread, "buckets", &got, &expected, true);
-            clear_came(&expected);
-            clear_came(&got);
+            check_beside_cpu(&test, (uint64_t)spread, "buckets", true);
             clear(&test);
         }
     rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
@@ -713,10 +712,7 @@ static void turns(void **state) {
     for (uint64_t i = 0; i < elements; i++) /* all of one sign: pieces of sums grow as far as they can */
         test.x[4 * i + 3] &= 0x7f;
     fill_indices(&test, false);
-    struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
-    compare(&test, 0, "many turns", &got, &expected, true);
-    clear_came(&expected);
-    clear_came(&got);
+    check_beside_cpu(&test, 0, "many turns", true);
     clear(&test);
 }
 
@@ -802,10 +798,7 @@ static void every_exponent(void **state) {
                 test.reduction[0] = test_reduction(ops[o], types[t], REDUCT_DEFAULT);
                 test.reductions = 1;
                 fill_kinds(&test);
-                struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
-                compare(&test, seed, "every exponent", &got, &expected, true);
-                clear_came(&expected);
-                clear_came(&got);
+                check_beside_cpu(&test, seed, "every exponent", true);
                 clear(&test);
             }
     rd_cuda_groups_move_least = RD_CUDA_GROUPS_MOVE_LEAST;
@@ -837,10 +830,7 @@ static void ties(void **state) {
         test.groups = (reduct_groups){.count = 1, .elements = 4, .index = REDUCT_U32, .width = 1};
         test.reduction[0] = test_reduction(ops[i], REDUCT_F64, ops[i] == REDUCT_PTP ? REDUCT_F32 : REDUCT_DEFAULT);
         test.reductions = 1;
-        struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
-        compare(&test, (uint64_t)i, "ties", &got, &expected, true);
-        clear_came(&expected);
-        clear_came(&got);
+        check_beside_cpu(&test, (uint64_t)i, "ties", true);
         clear(&test);
     }
 }
@@ -1033,10 +1023,7 @@ static void rows(void **state) {
             memset(test.x + (test.shift + rng_below(rng, test.elements)) * test.type->size, 0xff, test.type->size);
         fill_mask(&test);
         fill_indices(&test, rng_below(rng, 3) == 0);
-        struct came expected = run_on(&test, "cpu", true), got = run_on(&test, gpu.name, true);
-        compare(&test, test_seed() * 1000039 + i, "rows", &got, &expected, true);
-        clear_came(&expected);
-        clear_came(&got);
+        check_beside_cpu(&test, test_seed() * 1000039 + i, "rows", true);
         clear(&test);
     }
     rd_cuda_groups_gather_least = RD_CUDA_GROUPS_ROWS_BYTES;
